@@ -1,0 +1,89 @@
+"""What a kernel is: a linear-Gaussian process x(t) with f(t) = H x(t), given by its start and its steps."""
+
+import abc
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..errors import ModelError
+from ..params import Parametrised
+from ..precision import in_float64
+from ..typing import Tracer
+
+
+class Kernel(Parametrised):
+    """A Gaussian process over time, as a state-space model.
+
+    `k1 + k2` is the sum of two independent processes, `k1 * k2` has the product of their covariances, and a
+    number times a kernel scales its variance.
+    """
+
+    @property
+    @abc.abstractmethod
+    def stationary(self) -> bool:
+        """Whether the process looks the same from every time; the others start at the series' first time."""
+
+    @abc.abstractmethod
+    def start(self) -> Float[Array, "d d"]:
+        """P0, the covariance of the state at the first time; for a stationary kernel, at every time."""
+
+    @abc.abstractmethod
+    def transition(self, dt: Float[Array, ""]) -> tuple[Float[Array, "d d"], Float[Array, "d d"]]:
+        """A and Q of x(t + dt) = A x(t) + q, q ~ N(0, Q)."""
+
+    @abc.abstractmethod
+    def readout(self) -> Float[Array, " d"]:
+        """H, with f = H x."""
+
+    @in_float64
+    def covariance(self, tau: Any, *, since: float | None = None) -> Any:
+        """The kernel as a function: cov(f(t), f(t + tau)), in NumPy unless JAX is tracing it.
+
+        A kernel that is not stationary also needs `since`, the time from its start to t.
+
+        >>> import chronogp as cgp
+        >>> float(cgp.Cosine(period=4.0).covariance(2.0))
+        -1.0
+        """
+        if since is None and not self.stationary:
+            raise ModelError(
+                f"the covariance of {name(self)} depends on the time since its start: give covariance(tau, since=...)"
+            )
+        before, noise = self.transition(jnp.asarray(0.0 if since is None else since, dtype=jnp.float64))
+        state = before @ self.start() @ before.T + noise
+
+        def one(lag: Array) -> Array:
+            return self.readout() @ self.transition(lag)[0] @ state @ self.readout()
+
+        lags = jnp.abs(jnp.asarray(tau, dtype=jnp.float64))
+        found = jax.vmap(one)(lags.ravel()).reshape(lags.shape)
+        return found if isinstance(found, Tracer) else np.asarray(found)
+
+    def __add__(self, other: Any) -> "Kernel":
+        from .combine import add
+
+        return add(self, other)
+
+    def __mul__(self, other: Any) -> "Kernel":
+        from .combine import multiply
+
+        return multiply(self, other)
+
+    def __rmul__(self, other: Any) -> "Kernel":
+        from .combine import multiply
+
+        return multiply(self, other)
+
+
+def name(kernel: Kernel) -> str:
+    """The name of a kernel without its numbers: `Matern52`, `Cosine*Matern52`."""
+    return getattr(kernel, "label", type(kernel).__name__)
+
+
+def check_order(owner: str, order: Any, highest: int) -> None:
+    """Refuse an order that is no whole number between 1 and `highest`."""
+    if not isinstance(order, int) or isinstance(order, bool) or not 1 <= order <= highest:
+        raise ModelError(f"{owner}: order={order!r}, but an order is a whole number from 1 to {highest}")

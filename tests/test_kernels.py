@@ -1,0 +1,170 @@
+"""Every kernel by itself: its covariance, its steps, its limits."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import linalg
+
+import chronogp as cgp
+from chronogp.kernels import terms_of
+from chronogp.kernels.periodic import rotation
+from chronogp.kernels.statespace import discretise
+from conformance.kernels import COMBINATIONS, KERNELS
+from tolerances import MOMENT, TRANSITION, error
+
+every_kernel = pytest.mark.parametrize("case", KERNELS, ids=lambda case: case.label)
+SMOOTH = {"Constant", "Cosine", "Periodic", "Polynomial"}  # deterministic: Q = 0
+
+
+@every_kernel
+def test_covariance_is_the_formula(case):
+    lags = np.arange(7.0) if case.whole_steps else np.array([0.0, 1e-3, 0.4, 1.7, 3.0, 11.0])
+    since = None if case.kernel.stationary else 2.0
+    found = case.kernel.covariance(lags, since=since)
+    assert error(found, case.covariance(np.full_like(lags, 2.0), 2.0 + lags)) < MOMENT
+
+
+@pytest.mark.parametrize("case", COMBINATIONS, ids=lambda case: case.label)
+def test_covariance_of_combinations(case):
+    lags = np.array([0.0, 0.3, 2.6])
+    since = None if case.kernel.stationary else 1.5
+    found = case.kernel.covariance(lags, since=since)
+    assert error(found, case.covariance(np.full_like(lags, 1.5), 1.5 + lags)) < MOMENT
+
+
+@every_kernel
+def test_two_steps_are_one(case, float64):
+    first, second = (2.0, 3.0) if case.whole_steps else (0.37, 1.9)
+    a, q = case.kernel.transition(jnp.asarray(first))
+    b, r = case.kernel.transition(jnp.asarray(second))
+    both, noise = case.kernel.transition(jnp.asarray(first + second))
+    assert error(b @ a, both) < TRANSITION * max(1, np.abs(both).max())
+    assert error(b @ q @ b.T + r, noise) < TRANSITION * max(1, np.abs(noise).max())
+
+
+@every_kernel
+def test_a_stationary_kernel_stays_as_it_is(case, float64):
+    if not case.kernel.stationary:
+        assert not np.allclose(case.kernel.covariance(0.0, since=3.0), case.kernel.covariance(0.0, since=0.0))
+        return
+    start = case.kernel.start()
+    a, q = case.kernel.transition(jnp.asarray(0.7))
+    assert error(a @ start @ a.T + q, start) < TRANSITION
+
+
+@every_kernel
+@pytest.mark.parametrize("dt", [0.0, 1e-300, 1e-12, 1e-9, 1e-6, 1e-3, 1.0, 1e3, 1e9, 1e300])
+def test_steps_of_any_length_are_finite_and_semidefinite(case, dt, float64):
+    if not case.kernel.stationary and (dt > 1e3 or case.whole_steps):
+        dt = min(round(dt), 1000) * 1.0
+    a, q = (np.asarray(x) for x in case.kernel.transition(jnp.asarray(dt)))
+    assert np.all(np.isfinite(a))
+    assert np.all(np.isfinite(q))
+    scale = np.sqrt(np.maximum(np.diag(q), 1e-320))  # in units of its own diagonal, so that tiny entries count too
+    assert np.all(np.diag(q) >= 0)
+    assert np.linalg.eigvalsh(q / np.outer(scale, scale)).min() > -1e-12
+    if dt == 0:
+        assert np.array_equal(a, np.eye(len(a)))
+        assert not q.any()
+    if dt == 1e300 and case.label.startswith(("Matern", "SHO", "RBF", "Rational", "StateSpace")):
+        assert error(q, case.kernel.start()) < TRANSITION
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+@pytest.mark.parametrize("x", [1e-9, 1e-4, 1e-2, 0.3, 2.0, 9.0, 40.0])
+def test_matern_noise_to_the_last_digits(d, x, float64):
+    """Q against its integral in 120 digits: every entry, however small, is right in units of its own diagonal."""
+    import mpmath
+
+    from chronogp.kernels.matern import tables, unit_transition
+
+    with mpmath.workdps(120):
+        move = [mpmath.matrix(m.tolist()) for m in tables(d).move]
+
+        def last_column(s, i):
+            return mpmath.exp(-s) * sum(s**k * move[k][i, d - 1] for k in range(d))
+
+        def entry(i, j, upper):
+            return mpmath.quad(lambda s: last_column(s, i) * last_column(s, j), mpmath.linspace(0, upper, 9))
+
+        scale = entry(0, 0, mpmath.mpf(120))
+        truth = np.array([[float(entry(i, j, mpmath.mpf(x)) / scale) for j in range(d)] for i in range(d)])
+    found = np.asarray(unit_transition(d, jnp.asarray(x))[1])
+    size = np.sqrt(np.diag(truth))
+    assert np.max(np.abs(found - truth) / np.outer(size, size)) < 1e-14
+
+
+def test_discretise_is_van_loans_exponential(float64):
+    rng = np.random.default_rng(0)
+    f = rng.normal(size=(4, 4)) - 2 * np.eye(4)
+    w = np.diag(rng.uniform(size=4))
+    for dt in (0.01, 0.5, 3.0):
+        both = linalg.expm(np.block([[-f, w], [np.zeros((4, 4)), f.T]]) * dt)
+        a, q = discretise(jnp.asarray(f), jnp.asarray(w), jnp.asarray(dt))
+        assert error(a, both[4:, 4:].T) < 1e-10
+        assert error(q, both[4:, 4:].T @ both[:4, 4:]) < 1e-10
+
+
+def test_a_billion_periods_cost_no_digits(float64):
+    assert error(rotation(jnp.asarray(1e9 * 7.0 + 0.5), 7.0), rotation(jnp.asarray(0.5), 7.0)) < 1e-13
+
+
+@every_kernel
+def test_derivatives_exist_everywhere(case, float64):
+    """No NaN hides in an unused branch: gradients at tiny, usual and huge steps are finite."""
+
+    def total(kernel, dt):
+        a, q = kernel.transition(dt)
+        return jnp.sum(a) + jnp.sum(q) + jnp.sum(kernel.start())
+
+    steps = (1.0, 5.0, 40.0) if case.whole_steps else (0.0, 1e-9, 1e-3, 0.9, 30.0)
+    kernel = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), case.kernel)
+    for dt in steps:
+        slopes = jax.grad(total)(kernel, jnp.asarray(dt))
+        assert all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(slopes))
+
+
+def test_terms_have_names_that_differ():
+    kernel = cgp.Matern52() + cgp.Matern52() + cgp.Cosine(7.0) * cgp.Matern32() + 2.0 * (cgp.White() + cgp.Constant())
+    names, rows = terms_of((kernel,))
+    assert names == ["Matern52", "Matern52 2", "Cosine*Matern32", "(White+Constant)"]
+    assert rows.shape == (4, 3 + 3 + 4 + 2)
+
+
+def test_kernels_read_like_what_was_typed():
+    kernel = 0.5 * cgp.Matern32(1.0, 2.0) + cgp.Cosine(7.0) * (cgp.White(1.0) + cgp.Constant(cgp.fixed(2.0)))
+    assert repr(kernel) == (
+        "0.5 * Matern32(variance=1.0, lengthscale=2.0) + "
+        "Cosine(period=7.0) * (White(variance=1.0) + Constant(variance=fixed(2.0)))"
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: cgp.Matern52(1.0, 0.0), "lengthscale=0.0, but a lengthscale must be positive"),
+        (lambda: cgp.Matern52(1.0, -2.0), "lengthscale=-2.0"),
+        (lambda: cgp.Matern52(float("nan")), "variance=nan"),
+        (lambda: cgp.Matern52("1.0"), "is text; give a number"),
+        (lambda: cgp.Matern52(1.0, "7 moons"), "is not a duration"),
+        (lambda: cgp.Matern52(1.0, "2M"), "months have no fixed length"),
+        (lambda: cgp.Cosine(None), "period=None, but"),
+        (lambda: cgp.Matern52(True), "variance=True"),
+        (lambda: cgp.Periodic(1.0, 1.0, order=0), "order=0"),
+        (lambda: cgp.RBF(order=99), "from 1 to 12"),
+        (lambda: cgp.Polynomial(-1), "degree=-1"),
+        (lambda: cgp.Matern52() + 1.0, "cannot be added"),
+        (lambda: cgp.Matern52() * [1.0, 2.0], "multiply by a positive number"),
+        (lambda: -1.0 * cgp.Matern52(), "scale=-1.0"),
+        (lambda: cgp.LocalLevel() * cgp.Matern52(), "products are of stationary kernels"),
+        (lambda: cgp.LocalLevel().covariance(1.0), "give covariance(tau, since=...)"),
+        (lambda: cgp.StateSpace(np.eye(2), [1.0, 0.0], 1.0, [1.0, 0.0]), "F is not stable"),
+        (lambda: cgp.StateSpace(-np.eye(2), [1.0], 1.0, [1.0, 0.0]), "L has shape"),
+        (lambda: cgp.DiscreteStateSpace(np.eye(2), np.eye(3), [1.0, 0.0], np.eye(2)), "Q has shape (3, 3)"),
+    ],
+)
+def test_a_kernel_that_makes_no_sense_says_why(make, says):
+    with pytest.raises(cgp.ModelError) as raised:
+        make()
+    assert says in str(raised.value)
