@@ -10,6 +10,7 @@ import chronogp as cgp
 from chronogp.kernels import terms_of
 from chronogp.kernels.periodic import rotation
 from chronogp.kernels.statespace import discretise
+
 from conformance.kernels import COMBINATIONS, KERNELS
 from tolerances import MOMENT, TRANSITION, error
 

@@ -53,30 +53,29 @@ def sho(variance, period, quality):
     return stationary(k)
 
 
-def companion(drift, noise, start, h):
-    """The covariance of a linear SDE by matrix exponentials (Van Loan)."""
-    size = len(drift)
+def linear_sde(drift, noise, h, start=None):
+    """The covariance of a stable linear SDE by the eigenvectors of its drift, from `start` or stationary."""
+    still = linalg.solve_continuous_lyapunov(drift, -noise)
+    rates, modes = np.linalg.eig(drift)
+    back = np.linalg.inv(modes)
 
-    def state(s):
-        both = linalg.expm(np.block([[-drift, noise], [np.zeros((size, size)), drift.T]]) * s)
-        move = both[size:, size:].T
-        return move @ start @ move.T + move @ both[:size, size:]
+    def move(x):  # exp(drift x), a matrix for every x
+        return np.einsum("ij,...j,jk->...ik", modes, np.exp(rates * x[..., None]), back).real
 
-    def one(s, t):
-        s, t = min(s, t), max(s, t)
-        return h @ linalg.expm(drift * (t - s)) @ state(s) @ h
+    def k(s, t):
+        first, lag = np.minimum(s, t), np.abs(s - t)
+        state = still
+        if start is not None:
+            moved = move(first)
+            state = still + moved @ (start - still) @ np.swapaxes(moved, -1, -2)
+        return np.einsum("i,...ij,...jk,k->...", h, move(lag), state, h)
 
-    return np.vectorize(one)
-
-
-def stationary_companion(drift, noise, h):
-    start = linalg.solve_continuous_lyapunov(drift, -noise)
-    return stationary(np.vectorize(lambda tau: h @ linalg.expm(drift * tau) @ start @ h))
+    return k
 
 
 def rbf(variance, lengthscale, order):
     unit = unit_rbf(order)
-    k = stationary_companion(unit.drift, unit.noise, np.eye(order)[0])
+    k = linear_sde(unit.drift, unit.noise, np.eye(order)[0])
     return lambda s, t: variance * k(s / lengthscale, t / lengthscale)
 
 
@@ -96,17 +95,15 @@ def local_trend(variance, start):
 
 
 def discrete(A, Q, P0, h):
-    def state(k):
-        p = P0
-        for _ in range(k):
-            p = A @ p @ A.T + Q
-        return p
+    def k(s, t):
+        first, lag = np.rint(np.minimum(s, t)).astype(int), np.rint(np.abs(s - t)).astype(int)
+        states, moves = [P0], [np.eye(len(A))]
+        for _ in range(int(max(first.max(), lag.max()))):
+            states.append(A @ states[-1] @ A.T + Q)
+            moves.append(A @ moves[-1])
+        return np.einsum("i,...ij,...jk,k->...", h, np.stack(moves)[lag], np.stack(states)[first], h)
 
-    def one(s, t):
-        s, t = round(min(s, t)), round(max(s, t))
-        return h @ np.linalg.matrix_power(A, t - s) @ state(s) @ h
-
-    return np.vectorize(one)
+    return k
 
 
 def product(*parts):
@@ -147,12 +144,12 @@ KERNELS = [
     Case(
         "StateSpace",
         cgp.StateSpace(DRIFT, ENTRY, DENSITY, LOOK),
-        stationary_companion(DRIFT, ENTRY @ DENSITY @ ENTRY.T, LOOK),
+        linear_sde(DRIFT, ENTRY @ DENSITY @ ENTRY.T, LOOK),
     ),
     Case(
         "StateSpace from P0",
         cgp.StateSpace(DRIFT, ENTRY[:, 0], 0.7, LOOK, P0=START),
-        companion(DRIFT, 0.7 * np.outer(ENTRY[:, 0], ENTRY[:, 0]), START, LOOK),
+        linear_sde(DRIFT, 0.7 * np.outer(ENTRY[:, 0], ENTRY[:, 0]), LOOK, START),
     ),
     Case(
         "DiscreteStateSpace",

@@ -5,18 +5,21 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Dense(NamedTuple):
+class Regression(NamedTuple):
     log_z: float
     mean: np.ndarray
+    variance: np.ndarray
     cov: np.ndarray
 
 
-def posterior(k: np.ndarray, linear: np.ndarray, quadratic: np.ndarray) -> Dense:
-    """log E exp(linear' f + f' diag(quadratic) f) under f ~ N(0, k), with the tilted mean and covariance.
+def regression(gram, times, y, sd, asked) -> Regression:
+    """log p(y) of y = f(times) + N(0, sd^2), and the posterior of f at the times asked for.
 
-    With W = -2 diag(quadratic): log Z = linear' V linear / 2 - log det(I + W k) / 2, V = k (I + W k)^-1.
+    `gram(s, t)` is the prior covariance of f between two sets of times; `sd` is one number or one a row.
     """
-    system = np.eye(len(k)) + (-2 * quadratic)[:, None] * k
-    cov = np.linalg.solve(system.T, k).T
-    cov = (cov + cov.T) / 2
-    return Dense(float(linear @ cov @ linear / 2 - np.linalg.slogdet(system)[1] / 2), cov @ linear, cov)
+    noisy = gram(times, times) + np.diag(np.broadcast_to(sd, len(times)) ** 2.0)
+    across = gram(asked, times)
+    weights = np.linalg.solve(noisy, np.column_stack([y, across.T]))
+    log_z = -(y @ weights[:, 0] + np.linalg.slogdet(noisy)[1] + len(y) * np.log(2 * np.pi)) / 2
+    cov = gram(asked, asked) - across @ weights[:, 1:]
+    return Regression(float(log_z), across @ weights[:, 0], np.diag(cov), (cov + cov.T) / 2)
