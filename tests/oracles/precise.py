@@ -1,24 +1,33 @@
 """The dense oracle at 80 digits: what rounding cannot touch."""
 
+from typing import NamedTuple
+
 import mpmath
 import numpy as np
 
 DIGITS = 80
 
 
-def matern(order: int, variance: float, lengthscale: float, tau):
-    """Matern covariance of smoothness order - 1/2, in mpmath."""
-    r = mpmath.sqrt(2 * order - 1) * abs(tau) / mpmath.mpf(lengthscale)
-    polynomial = {
-        1: lambda: mpmath.mpf(1),
-        2: lambda: 1 + r,
-        3: lambda: 1 + r + r**2 / 3,
-        4: lambda: 1 + r + 2 * r**2 / 5 + r**3 / 15,
-    }[order]()
-    return mpmath.mpf(variance) * polynomial * mpmath.exp(-r)
+class Precise(NamedTuple):
+    log_z: mpmath.mpf
+    mean: list[mpmath.mpf]
+    variance: list[mpmath.mpf]
 
 
-def posterior(covariance, times: np.ndarray, y: np.ndarray, noise_sd: float):
+def matern(order: int, variance: float, lengthscale: float):
+    """The Matern covariance of smoothness order - 1/2, as a function of mpmath numbers."""
+    with mpmath.workdps(DIGITS):
+        third, fifteenth = mpmath.mpf(1) / 3, mpmath.mpf(1) / 15
+    coefficients = {1: [1], 2: [1, 1], 3: [1, 1, third], 4: [1, 1, 6 * fifteenth, fifteenth]}
+
+    def covariance(tau):
+        r = mpmath.sqrt(2 * order - 1) * abs(tau) / mpmath.mpf(lengthscale)
+        return mpmath.mpf(variance) * sum(c * r**k for k, c in enumerate(coefficients[order])) * mpmath.exp(-r)
+
+    return covariance
+
+
+def posterior(covariance, times: np.ndarray, y: np.ndarray, noise_sd: float) -> Precise:
     """log p(y), and mean and variance of f at every time; a NaN in y is a missing value."""
     with mpmath.workdps(DIGITS):
         t = [mpmath.mpf(float(x)) for x in times]
@@ -37,7 +46,7 @@ def posterior(covariance, times: np.ndarray, y: np.ndarray, noise_sd: float):
             across = _forward(root, [covariance(s - t[j]) for j in seen])
             means.append(mpmath.fsum(a * w for a, w in zip(across, white, strict=True)))
             variances.append(covariance(mpmath.mpf(0)) - mpmath.fsum(a**2 for a in across))
-        return log_z, means, variances
+        return Precise(log_z, means, variances)
 
 
 def _forward(lower, right):
