@@ -1,6 +1,5 @@
 """The posterior: what remains of an inference, and every question about it."""
 
-import warnings
 from typing import Any, Literal, NamedTuple
 
 import equinox as eqx
@@ -9,13 +8,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .chain import Chain, Engine, Sites, at_instants, sample
-from .errors import DataError, ExposureWarning, ModelError
+from .errors import DataError, ModelError
 from .kernels import chain_of, readout, terms_of
 from .likelihoods import Marginals, Rows
 from .model import Model
 from .params import format_number, knobs
 from .precision import in_float64
-from .prediction import Prediction
+from .prediction import Prediction, warn_of_assumed_exposure
 from .series import Grid, Series, bucket, merge, read_exposure
 
 
@@ -60,7 +59,7 @@ class Posterior(eqx.Module):
         """
         found = self._ask(times)
         latent = self._smooth(found, readout(self.model.kernels))
-        return Prediction(found.times, latent, self._exposure(times, found, exposure), self.model.likelihood)
+        return Prediction(found.times, latent, self.model.likelihood, *self._exposure(times, found, exposure))
 
     @in_float64
     def components(self, times: Any = None) -> dict[str, Prediction]:
@@ -75,9 +74,8 @@ class Posterior(eqx.Module):
         found = self._ask(times)
         names, look = terms_of(self.model.kernels)
         mean, cov = self._smooth(found, look)
-        ones = np.ones(len(found.times))
         parts = [Marginals(mean[:, k, None], cov[:, k, k][:, None, None]) for k in range(len(names))]
-        return {name: Prediction(found.times, part, ones, None) for name, part in zip(names, parts, strict=True)}
+        return {name: Prediction(found.times, part, None) for name, part in zip(names, parts, strict=True)}
 
     @in_float64
     def sample(
@@ -107,7 +105,10 @@ class Posterior(eqx.Module):
         f = np.asarray(sample(to_f, chain, sites.measured_from(-centre), chain.H, n))[found.rows].transpose(2, 0, 1)
         if kind == "latent":
             return f[..., 0] if f.shape[-1] == 1 else f
-        return np.asarray(self.model.likelihood.draw(to_y, self._exposure(times, found, exposure), f))
+        exposures, assumed = self._exposure(times, found, exposure)
+        if assumed:
+            warn_of_assumed_exposure()
+        return np.asarray(self.model.likelihood.draw(to_y, exposures, f))
 
     @in_float64
     def log_density(self, series: Series) -> Float[np.ndarray, " rows"]:
@@ -175,20 +176,14 @@ class Posterior(eqx.Module):
         sweep = self.engine.sweep(*self._place(asked), look)
         return Marginals(np.asarray(sweep.mean)[asked.rows], np.asarray(sweep.variance)[asked.rows])
 
-    def _exposure(self, times: Any, asked: Asked, given: Any) -> Float[np.ndarray, " times"]:
-        """The exposures at the rows asked for."""
+    def _exposure(self, times: Any, asked: Asked, given: Any) -> tuple[Float[np.ndarray, " times"], bool]:
+        """The exposures at the rows asked for, and whether they are an assumption that a user should hear of."""
+        rows, own = len(asked.times), self.series.exposure
         if given is not None:
-            return read_exposure(given, len(asked.times))
-        own = self.series.exposure
+            return read_exposure(given, rows), False
         if own is None:
-            return np.ones(len(asked.times))
+            return np.ones(rows), False
         if times is None:
-            return own
+            return own, False
         constant = bool(np.all(own == own[0]))
-        if not constant:
-            warnings.warn(
-                "the series' exposures differ, so new times are given an exposure of 1; give exposure=... for others",
-                ExposureWarning,
-                stacklevel=4,
-            )
-        return np.full(len(asked.times), own[0] if constant else 1.0)
+        return np.full(rows, own[0] if constant else 1.0), not constant

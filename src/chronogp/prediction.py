@@ -1,5 +1,6 @@
 """Predictions: the latent function at some times, and the data that it would produce there."""
 
+import warnings
 from typing import Any
 
 import equinox as eqx
@@ -7,7 +8,7 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from .errors import ModelError
+from .errors import ExposureWarning, ModelError
 from .likelihoods import Likelihood, Marginals
 from .linalg import semidefinite_root
 from .precision import in_float64
@@ -22,8 +23,9 @@ class Prediction(eqx.Module):
 
     times: np.ndarray
     latent: Marginals
-    exposure: Float[np.ndarray, " times"]
     likelihood: Likelihood | None
+    exposure: Float[np.ndarray, " times"] | None = None
+    exposure_assumed: bool = eqx.field(static=True, default=False)
 
     @property
     def mean(self) -> np.ndarray:
@@ -39,8 +41,10 @@ class Prediction(eqx.Module):
 
     def observed(self) -> "Observed":
         """The distribution of a new datum at each time, the latent function's uncertainty included."""
-        if self.likelihood is None:
+        if self.likelihood is None or self.exposure is None:
             raise ModelError("a component is a part of the latent function, and no datum sees it alone; use predict()")
+        if self.exposure_assumed:
+            warn_of_assumed_exposure()
         return Observed(self.times, self.latent, self.exposure, self.likelihood)
 
     def __len__(self) -> int:
@@ -95,6 +99,14 @@ class Observed(eqx.Module):
 
     def __repr__(self) -> str:
         return f"Observed({len(self.times)} times)"
+
+
+def warn_of_assumed_exposure() -> None:
+    warnings.warn(
+        "the series' exposures differ, so new times are given an exposure of 1; give exposure=... for others",
+        ExposureWarning,
+        stacklevel=3,
+    )
 
 
 def _flat(x: Float[Numbers, "times p"]) -> np.ndarray:
