@@ -46,14 +46,18 @@ def fit(model: Model, data: Series, *, max_steps: int = 200, engine: Any = "auto
     search = Search(line, data, engine)
     bounds = [(x - REACH, x + REACH) for x in line.start]
     options = {"maxfun": max_steps, "maxiter": max_steps, "ftol": 1e-13, "gtol": FLAT / 100}
-    minimize(search.loss, line.start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    end = minimize(search.loss, line.start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     posterior = infer(line.place(search.best), data, engine=engine)
-    converged = search.slope <= FLAT
+    stuck = line.paths(np.abs(search.best - line.start) > REACH - 1e-6)
+    converged = not stuck and (search.slope <= FLAT or end.status == 0)
     said = posterior.warnings
     if not converged:
         message = (
-            f"learning stopped after {len(search.trace)} evaluations, before the evidence was flat (its steepest slope "
-            f"is {search.slope:.1e} a datum); give a larger max_steps, or a start nearer the truth"
+            f"learning moved {', '.join(stuck)} to the end of its range, 1e8 times from its start: the data want none "
+            "of it, or know nothing of it; keep it with fixed(...), or leave out the part that it belongs to"
+            if stuck
+            else f"learning stopped after {len(search.trace)} evaluations, before the evidence was flat (its steepest "
+            f"slope is {search.slope:.1e} a datum); give a larger max_steps, or a start nearer the truth"
         )
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
         said = (*said, message)

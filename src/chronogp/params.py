@@ -164,7 +164,7 @@ def _plain(owner: str, field: dataclasses.Field, value: Any) -> tuple[Any, list[
 
 def _article(name: str) -> str:
     words = name.replace("_", " ")
-    return ("an " if words[0] in "aeiou" else "a ") + words
+    return ("an " if words[0] in "aeiou" or words == "sd" else "a ") + words
 
 
 class Knob(NamedTuple):
@@ -227,6 +227,11 @@ class Line:
         """The gradient at `point`, from a model-shaped tree of derivatives in the values themselves."""
         parts = zip(self.knobs, self._values(point), strict=True)
         return self._flat([knob.domain.slope(value) * np.asarray(knob.where(slopes)) for knob, value in parts])
+
+    def paths(self, marked: np.ndarray) -> list[str]:
+        """The hyperparameters of the marked coordinates, by path."""
+        owners = np.repeat([knob.path for knob in self.knobs], [np.size(knob.value) for knob in self.knobs])
+        return list(dict.fromkeys(owners[marked].tolist()))
 
     def _values(self, point: np.ndarray) -> list[np.ndarray]:
         sizes = [np.size(knob.value) for knob in self.knobs]

@@ -176,7 +176,7 @@ def read_times(t: Any, name: str = "t") -> tuple[np.ndarray, Clock]:
     """Times in any form as ticks and the clock that reads them."""
     array = _array(t, name)
     if array.dtype.kind == "O":
-        array = _objects(array, name)
+        array = array.astype(str) if all(isinstance(v, str) for v in array.tolist()) else _objects(array, name)
     if array.dtype.kind in "US":
         array = _parse(array, name)
     if array.dtype.kind == "M":
@@ -213,11 +213,16 @@ def read_exposure(values: Any, rows: int) -> Float[np.ndarray, " rows"]:
 
 
 def _array(values: Any, name: str) -> np.ndarray:
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise DataError(f"{name} holds lists of unequal length; give one number a row: a flat list") from None
     if array.ndim == 0:
         array = array[None]
     if array.ndim != 1:
         raise DataError(f"{name} has shape {array.shape}; give one number a row: a flat list or a 1-d array")
+    if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
+        return np.array([*values] if np.ndim(values) else [values], dtype=object)  # numbers among text stay numbers
     return array
 
 
@@ -279,7 +284,8 @@ def _dated(array: np.ndarray, name: str) -> tuple[np.ndarray, Clock]:
 
 def _same_length(array: np.ndarray, name: str, rows: int) -> None:
     if array.size != rows:
-        raise DataError(f"{name} has {array.size} rows, but t has {rows}; give one value a time")
+        times = "there is 1 time" if rows == 1 else f"there are {rows} times"
+        raise DataError(f"{name} has {array.size} rows, but {times}; give one value a time")
 
 
 def _refuse(bad: np.ndarray, values: Sequence | np.ndarray, name: str, remedy: str) -> None:

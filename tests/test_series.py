@@ -1,0 +1,146 @@
+"""Series: every form of times and values, steps in exact arithmetic, and errors that name the row."""
+
+import datetime
+
+import numpy as np
+import pytest
+
+import chronogp as cgp
+from chronogp.series import bucket, merge
+
+UTC = datetime.UTC
+
+
+def steps(series):
+    """The step that follows each instant but the last."""
+    count = int(series.instant.max())
+    table, index = series.grid.steps, series.grid.index
+    if index is not None:
+        return table[index[:count]]
+    return np.broadcast_to(table, count) if table.size == 1 else table[:count]
+
+
+@pytest.mark.parametrize(
+    "t",
+    [
+        ["2024-01-01", "2024-01-03", "2024-01-02"],
+        np.array(["2024-01-01", "2024-01-03", "2024-01-02"], dtype="datetime64[s]"),
+        np.array(["2024-01-01", "2024-01-03", "2024-01-02"], dtype="datetime64[ns]"),
+        [datetime.date(2024, 1, 1), datetime.date(2024, 1, 3), datetime.date(2024, 1, 2)],
+        [datetime.datetime(2024, 1, day) for day in (1, 3, 2)],
+        [datetime.datetime(2024, 1, day, tzinfo=UTC) for day in (1, 3, 2)],
+        [datetime.datetime(2024, 1, d, tzinfo=datetime.timezone(datetime.timedelta(hours=5))) for d in (1, 3, 2)],
+    ],
+)
+def test_dates_in_any_form(t):
+    series = cgp.Series(t, [1.0, 2.0, 3.0])
+    assert series.clock.dated
+    assert np.array_equal(series.instant, [0, 2, 1])
+    assert np.array_equal(steps(series), [1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "t", [[0, 2, 1], [0.0, 2.0, 1.0], np.array([0, 2, 1], np.uint8), np.array([0, 2, 1], object), range(3)]
+)
+def test_numbers_in_any_form(t):
+    series = cgp.Series(t, [1, None, 3])
+    assert not series.clock.dated
+    assert np.array_equal(steps(series), [1.0, 1.0])
+    assert np.array_equal(series.y, [1.0, np.nan, 3.0], equal_nan=True)
+
+
+def test_a_nanosecond_in_fifty_years_is_not_lost():
+    t = np.array(["1970-01-01T00:00:00.000000001", "2020-01-01T00:00:00", "2020-01-01T00:00:00.000000001"], "M8[ns]")
+    series = cgp.Series(t, [1.0, 2.0, 3.0])
+    day = 86_400e9
+    assert np.array_equal(steps(series), [(18262 * 86_400_000_000_000 - 1) / day, 1 / day])
+
+
+def test_integers_beyond_two_to_the_53_keep_their_steps():
+    series = cgp.Series(np.array([2**60, 2**60 + 1, 2**60 + 3]), [1.0, 2.0, 3.0])
+    assert np.array_equal(steps(series), [1.0, 2.0])
+
+
+def test_a_leap_day_and_a_week_across_it():
+    series = cgp.Series(["2024-02-26", "2024-03-04"], [1.0, 2.0])
+    assert np.array_equal(steps(series), [7.0])
+
+
+def test_equal_steps_are_shared():
+    for t in (np.linspace(0, 1, 1001), 0.1 * np.arange(1000), 1e9 + 0.001 * np.arange(1000)):
+        series = cgp.Series(t, np.zeros(len(t)))
+        assert series.grid.steps.size == 1, t[:3]
+        assert series.grid.index is None
+    some_missing = np.delete(0.1 * np.arange(1000), [5, 6, 500])
+    assert np.unique(cgp.Series(some_missing, np.zeros(997)).grid.steps).size == 3
+
+
+def test_irregular_steps_are_left_alone():
+    t = np.cumsum(np.random.default_rng(0).gamma(1.0, 1.0, 100))
+    assert np.array_equal(steps(cgp.Series(t, np.zeros(100))), np.diff(t))
+
+
+def test_ties_share_an_instant():
+    series = cgp.Series([2.0, 1.0, 2.0, -0.0, 0.0], np.arange(5.0))
+    assert np.array_equal(series.instant, [2, 1, 2, 0, 0])
+
+
+def test_new_times_are_merged_exactly():
+    series = cgp.Series(["2024-01-02", "2024-01-01"], [1.0, 2.0])
+    given, _, own, new = merge(series, ["2024-01-01T12:00", "2024-01-02"])
+    assert np.array_equal(own, [2, 0])
+    assert np.array_equal(new, [1, 2])
+    assert given.dtype == "datetime64[m]"
+
+
+def test_lengths_fall_into_few_buckets():
+    for n in range(1, 3000):
+        assert n <= bucket(n) <= max(1.25 * n, 4)
+    assert len({bucket(n) for n in range(2**10, 2**11)}) <= 9
+
+
+def test_what_a_series_says_of_itself():
+    assert repr(cgp.Series([1.0, 5.0], [2.0, np.nan])) == "Series(2 rows, 1 missing, 1.0 to 5.0)"
+    assert (
+        repr(cgp.Series(["2024-01-02", "2024-01-01"], [2, 3])) == "Series(2 rows, 0 missing, 2024-01-01 to 2024-01-02)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("t", "y", "says"),
+    [
+        ([], [], "t: the series is empty"),
+        ([0, 1, 2], [1.0, "x", 2.0], "y row 1 ('x') is not a number"),
+        ([0, 1, 2], [1.0, "3", 2.0], "y row 1 ('3') is not a number"),
+        ([0, 1], [1.0, 2.0, 3.0], "y has 3 rows, but there are 2 times"),
+        ([0, np.inf, 2], [1, 2, 3], "t row 1 ('inf') is not a finite time"),
+        ([0, np.nan, np.nan, np.nan, np.nan], [1, 2, 3, 4, 5], "row 3 ('nan') and 1 more"),
+        ([0, 1], [1, np.inf], "y row 1 ('inf') is infinite"),
+        ([[0, 1]], [1, 2], "t has shape (1, 2)"),
+        (["2024-01-01", "2024-13-01"], [1, 2], "t row 1 ('2024-13-01') is neither a number nor a date"),
+        (["2024-01-01", "NaT"], [1, 2], "t row 1 ('NaT') is no time"),
+        ([datetime.date(2024, 1, 1), "x"], [1, 2], "t row 1 ('x') is not a date, though other rows are"),
+        ([datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 1, tzinfo=UTC)], [1, 2], "row 0 has no time zone"),
+        ([1j, 2j], [1, 2], "t holds complex128, which is no time"),
+        ([0, 1], None, "y has 1 rows, but there are 2 times"),
+    ],
+)
+def test_bad_data_are_named(t, y, says):
+    with pytest.raises(cgp.DataError) as raised:
+        cgp.Series(t, y)
+    assert says in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("exposure", "says"),
+    [
+        ([1.0, 0.0], "exposure row 1 ('0.0') is not positive"),
+        ([1.0, np.nan], "exposure row 1 ('nan') is not positive"),
+        ([1.0], "exposure has 1 rows, but there are 2 times"),
+        (["a", 1.0], "exposure row 0 ('a') is not a number"),
+    ],
+)
+def test_bad_exposures_are_named(exposure, says):
+    with pytest.raises(cgp.DataError) as raised:
+        cgp.Series([0, 1], [1, 2], exposure=exposure)
+    assert says in str(raised.value)
