@@ -13,8 +13,9 @@
 """
 
 import dataclasses
+from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -134,6 +135,24 @@ def sweep(chain: Chain, sites: Sites, centre: Array, look: Float[Array, "q d"], 
     )
 
 
+def walk(body: Callable, start: Any, along: Any, *, reverse: bool = False) -> tuple[Any, Any]:
+    """`lax.scan`, with every place handed over in the carry.
+
+    XLA fuses a scan's own slices into the arithmetic that reads them, and an address computed inside a loop keeps that
+    loop scalar. From the carry, all arithmetic is over plain buffers, in wide vector instructions.
+    """
+    first = jax.tree.map(lambda x: x[-1 if reverse else 0], along)
+    next_ones = jax.tree.map(lambda x: jnp.roll(x, 1 if reverse else -1, axis=0), along)
+
+    def step(carry: tuple, next_one: Any) -> tuple[tuple, Any]:
+        state, here = carry
+        state, out = body(state, here)
+        return (state, next_one), out
+
+    (state, _), outs = lax.scan(step, (start, first), next_ones, reverse=reverse)
+    return state, outs
+
+
 def summarise(steps: Steps, h: Array, data: Datum) -> Element:
     """Every block as one element: a filter started at a known but unnamed state x, with its derivatives in x."""
 
@@ -150,7 +169,7 @@ def summarise(steps: Steps, h: Array, data: Datum) -> Element:
         return Element(mm(a, block.A - mm(gain, seen)), b, c, eta, j), None
 
     def segment(block: Element, along: tuple) -> tuple[Element, None]:
-        return lax.scan(place, block, along)
+        return walk(place, block, along)
 
     d = h.shape[1]
     start = Element.nothing(d, steps.layout.lanes, steps.A.dtype)
@@ -183,7 +202,7 @@ def run_filter(steps: Steps, h: Array, data: Datum, mean: Array, cov: Array) -> 
         return (m, p, log_z + u.log_z, jnp.maximum(loss, u.loss), jnp.maximum(contrast, u.contrast)), None
 
     def segment(state: tuple, along: tuple) -> tuple[tuple, tuple]:
-        return lax.scan(place, state, along)[0], state[:2]
+        return walk(place, state, along)[0], state[:2]
 
     (m, p, log_z, loss, contrast), edges = lax.scan(segment, (mean, cov, zero, zero, zero), (steps.along, data))
     return edges, (m, p), log_z, loss, contrast
@@ -244,8 +263,8 @@ def run_smoother(
 
     def segment(carry: tuple, along: tuple) -> tuple[tuple, tuple]:
         places, edge = along
-        states = lax.scan(forward, edge, places)[1]
-        return lax.scan(backward, carry, (places, states), reverse=True)
+        states = walk(forward, edge, places)[1]
+        return walk(backward, carry, (places, states), reverse=True)
 
     lanes = steps.layout.lanes
     readout = jnp.zeros((*h.shape[:2], lanes), h.dtype)
