@@ -40,7 +40,15 @@ class Prediction(eqx.Module):
         return np.sqrt(self.var)
 
     def observed(self) -> "Observed":
-        """The distribution of a new datum at each time, the latent function's uncertainty included."""
+        """The distribution of a new datum at each time, the latent function's uncertainty included.
+
+        >>> import chronogp as cgp
+        >>> series = cgp.Series([0.0, 1.0, 2.5], [0.3, -0.1, 0.4])
+        >>> posterior = cgp.infer(cgp.Model(cgp.Matern32(), cgp.Gaussian(0.1)), series)
+        >>> low, high = posterior.predict([2.0, 3.0]).observed().interval(0.9)
+        >>> low.round(1).tolist(), high.round(1).tolist()
+        ([-0.7, -0.7], [1.2, 1.4])
+        """
         if self.likelihood is None or self.exposure is None:
             raise ModelError("a component is a part of the latent function, and no datum sees it alone; use predict()")
         if self.exposure_assumed:

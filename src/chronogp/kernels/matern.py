@@ -105,24 +105,24 @@ class Matern(Kernel):
 
 
 class Matern12(Matern):
-    """Rough, without slope (Ornstein-Uhlenbeck): k(tau) = variance exp(-r), r = |tau| / lengthscale."""
+    """Rough, without slope (Ornstein-Uhlenbeck): k(tau) = variance exp(-r), r = abs(tau) / lengthscale."""
 
     states = 1
 
 
 class Matern32(Matern):
-    """One slope: k(tau) = variance (1 + r) exp(-r), r = sqrt(3) |tau| / lengthscale."""
+    """One slope: k(tau) = variance (1 + r) exp(-r), r = sqrt(3) abs(tau) / lengthscale."""
 
     states = 2
 
 
 class Matern52(Matern):
-    """Smooth, with two slopes: k(tau) = variance (1 + r + r^2/3) exp(-r), r = sqrt(5) |tau| / lengthscale."""
+    """Smooth, with two slopes: k(tau) = variance (1 + r + r^2/3) exp(-r), r = sqrt(5) abs(tau) / lengthscale."""
 
     states = 3
 
 
 class Matern72(Matern):
-    """Smoother, three slopes: k(tau) = variance (1 + r + 2r^2/5 + r^3/15) exp(-r), r = sqrt(7) |tau| / lengthscale."""
+    """Three slopes: k(tau) = variance (1 + r + 2r^2/5 + r^3/15) exp(-r), r = sqrt(7) abs(tau) / lengthscale."""
 
     states = 4

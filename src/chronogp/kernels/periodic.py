@@ -99,7 +99,7 @@ class SHO(Kernel):
     """A swing that is pushed at random and damped: the stochastic harmonic oscillator.
 
     Its spectrum peaks at `period`; `quality` is about the number of swings it remembers (0.5: critical damping,
-    no swing at all). With x = 2 pi |tau| / period, a = 1 / (2 quality), b = sqrt(|1 - a^2|):
+    no swing at all). With x = 2 pi abs(tau) / period, a = 1 / (2 quality), b = sqrt(abs(1 - a^2)):
     k(tau) = variance exp(-a x) (cos(b x) + (a / b) sin(b x)), hyperbolic where a > 1.
     """
 
