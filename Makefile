@@ -22,6 +22,7 @@ docs: $(READY)            ## the documentation, its examples executed; open docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -q docs docs/_build
 
 bench: $(READY)           ## the quick benchmarks; results in benchmarks/results
+	$(BIN)/python benchmarks/imports.py
 	$(BIN)/python benchmarks/evidence.py
 
 clean:
@@ -30,7 +31,7 @@ clean:
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "chronogp needs Python 3.11 or newer: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python -m pip install -qq --disable-pip-version-check -e '.[dev]'
 	touch $(READY)
 
 .PHONY: demo test test-all lint docs bench clean
