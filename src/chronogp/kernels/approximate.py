@@ -56,16 +56,13 @@ def unit_rbf(order: int) -> Process:
 class RBF(Kernel):
     """Infinitely smooth, approximated: k(tau) = variance exp(-tau^2 / (2 lengthscale^2)), with `order` states."""
 
+    stationary = True
     variance: Parameter = parameter(1.0)
     lengthscale: Parameter = parameter(1.0, duration=True)
     order: int = eqx.field(default=6, static=True)
 
     def __check_init__(self) -> None:
         check_order("RBF", self.order, HIGHEST)
-
-    @property
-    def stationary(self) -> bool:
-        return True
 
     def start(self) -> Float[Array, "d d"]:
         return self.variance * jnp.asarray(unit_rbf(self.order).start)
@@ -85,6 +82,7 @@ class RationalQuadratic(Kernel):
     A mixture of `1 + order // 2` RBFs of `order` states each: 24 states at order 6.
     """
 
+    stationary = True
     variance: Parameter = parameter(1.0)
     lengthscale: Parameter = parameter(1.0, duration=True)
     alpha: Parameter = parameter(1.0)
@@ -92,10 +90,6 @@ class RationalQuadratic(Kernel):
 
     def __check_init__(self) -> None:
         check_order("RationalQuadratic", self.order, HIGHEST)
-
-    @property
-    def stationary(self) -> bool:
-        return True
 
     def mixture(self) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
         """Weights and relative precisions s of the RBFs: equidistant nodes in log s over the bulk of the Gamma density.

@@ -1,7 +1,7 @@
 """What a kernel is: a linear-Gaussian process x(t) with f(t) = H x(t), given by its start and its steps."""
 
 import abc
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -21,10 +21,8 @@ class Kernel(Parametrised):
     number times a kernel scales its variance.
     """
 
-    @property
-    @abc.abstractmethod
-    def stationary(self) -> bool:
-        """Whether the process looks the same from every time; the others start at the series' first time."""
+    stationary: ClassVar[bool]
+    """Whether the process looks the same from every time; the others start at the series' first time."""
 
     @abc.abstractmethod
     def start(self) -> Float[Array, "d d"]:

@@ -50,6 +50,7 @@ class Sum(Kernel):
 class Product(Kernel):
     """k(tau) = k1(tau) k2(tau) ..., of stationary kernels: written `k1 * k2`."""
 
+    stationary = True
     factors: tuple[Kernel, ...] = eqx.field(metadata={"numbered": True})
 
     def __check_init__(self) -> None:
@@ -63,10 +64,6 @@ class Product(Kernel):
     @property
     def label(self) -> str:
         return "*".join(f"({name(f)})" if isinstance(f, Sum) else name(f) for f in self.factors)
-
-    @property
-    def stationary(self) -> bool:
-        return True
 
     def start(self) -> Float[Array, "d d"]:
         return functools.reduce(jnp.kron, [factor.start() for factor in self.factors])

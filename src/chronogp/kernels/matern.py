@@ -85,13 +85,10 @@ def unit_transition(d: int, x: Float[Array, ""]) -> tuple[Float[Array, "d d"], F
 class Matern(Kernel):
     """What the four orders share; `states` is d = nu + 1/2."""
 
+    stationary = True
     states: ClassVar[int]
     variance: Parameter = parameter(1.0)
     lengthscale: Parameter = parameter(1.0, duration=True)
-
-    @property
-    def stationary(self) -> bool:
-        return True
 
     def start(self) -> Float[Array, "d d"]:
         return self.variance * jnp.asarray(tables(self.states).start)

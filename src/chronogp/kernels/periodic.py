@@ -24,11 +24,8 @@ def rotation(dt: Array, period: float, harmonic: int = 1) -> Float[Array, "2 2"]
 class Cosine(Kernel):
     """A sine wave of this period, its amplitude and phase unknown: k(tau) = cos(2 pi tau / period)."""
 
+    stationary = True
     period: Parameter = parameter(learn=False, duration=True)
-
-    @property
-    def stationary(self) -> bool:
-        return True
 
     def start(self) -> Float[Array, "d d"]:
         return jnp.eye(2)
@@ -48,16 +45,13 @@ class Periodic(Kernel):
     The lengthscale is in units of the cycle: 1 is a gentle cycle, 0.3 a peaked one, which wants more order.
     """
 
+    stationary = True
     lengthscale: Parameter = parameter()
     period: Parameter = parameter(learn=False, duration=True)
     order: int = eqx.field(default=6, static=True)
 
     def __check_init__(self) -> None:
         check_order("Periodic", self.order, 40)
-
-    @property
-    def stationary(self) -> bool:
-        return True
 
     def weights(self) -> Float[Array, " order+1"]:
         """The variance of each harmonic, the constant first."""
@@ -103,13 +97,10 @@ class SHO(Kernel):
     k(tau) = variance exp(-a x) (cos(b x) + (a / b) sin(b x)), hyperbolic where a > 1.
     """
 
+    stationary = True
     variance: Parameter = parameter(1.0)
     period: Parameter = parameter(learn=False, duration=True, default=1.0)
     quality: Parameter = parameter(1.0)
-
-    @property
-    def stationary(self) -> bool:
-        return True
 
     def start(self) -> Float[Array, "d d"]:
         return self.variance * jnp.eye(2)

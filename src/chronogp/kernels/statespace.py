@@ -96,6 +96,7 @@ class DiscreteStateSpace(Kernel):
     It starts at the series' first time with P0; all data must lie whole numbers of steps apart.
     """
 
+    stationary = False
     A: Parameter = parameter(domain=REAL, learn=False)
     Q: Parameter = parameter(domain=REAL, learn=False)
     H: Parameter = parameter(domain=REAL, learn=False)
@@ -116,10 +117,6 @@ class DiscreteStateSpace(Kernel):
                 f"DiscreteStateSpace has step={float(self.step):g}, but two times are {steps[off][0]:g} apart, "
                 "which is no whole number of steps; move the data onto the steps, or use StateSpace"
             )
-
-    @property
-    def stationary(self) -> bool:
-        return False
 
     def start(self) -> Float[Array, "d d"]:
         return jnp.asarray(self.P0)

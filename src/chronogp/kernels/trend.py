@@ -15,11 +15,8 @@ from .base import Kernel
 class Constant(Kernel):
     """One unknown level: k(tau) = variance."""
 
+    stationary = True
     variance: Parameter = parameter(1.0)
-
-    @property
-    def stationary(self) -> bool:
-        return True
 
     def start(self) -> Float[Array, "d d"]:
         return self.variance * jnp.eye(1)
@@ -34,11 +31,8 @@ class Constant(Kernel):
 class White(Kernel):
     """A fresh value at every instant, shared by the rows at that instant: k(0) = variance, k(tau) = 0."""
 
+    stationary = True
     variance: Parameter = parameter(1.0)
-
-    @property
-    def stationary(self) -> bool:
-        return True
 
     def start(self) -> Float[Array, "d d"]:
         return self.variance * jnp.eye(1)
@@ -54,12 +48,9 @@ class White(Kernel):
 class LocalLevel(Kernel):
     """A random walk from the first time on: f starts at N(0, start_variance) and gains `variance` per unit of time."""
 
+    stationary = False
     variance: Parameter = parameter(1.0)
     start_variance: Parameter = parameter(1e4, learn=False)
-
-    @property
-    def stationary(self) -> bool:
-        return False
 
     def start(self) -> Float[Array, "d d"]:
         return self.start_variance * jnp.eye(1)
@@ -77,12 +68,9 @@ class LocalTrend(Kernel):
     At the first time level and slope are N(0, start_variance) each (the slope per unit of time).
     """
 
+    stationary = False
     variance: Parameter = parameter(1.0)
     start_variance: Parameter = parameter(1e4, learn=False)
-
-    @property
-    def stationary(self) -> bool:
-        return False
 
     def start(self) -> Float[Array, "d d"]:
         return self.start_variance * jnp.eye(2)
@@ -99,16 +87,13 @@ class LocalTrend(Kernel):
 class Polynomial(Kernel):
     """A polynomial in the time t since the first: f = sum of b_k t^k, k = 0 ... degree, each b_k ~ N(0, variance)."""
 
+    stationary = False
     degree: int = eqx.field(static=True)
     variance: Parameter = parameter(1.0)
 
     def __check_init__(self) -> None:
         if not isinstance(self.degree, int) or not 0 <= self.degree <= 8:
             raise ModelError(f"Polynomial: degree={self.degree!r}, but a degree is a whole number from 0 to 8")
-
-    @property
-    def stationary(self) -> bool:
-        return False
 
     def start(self) -> Float[Array, "d d"]:
         return self.variance * jnp.eye(self.degree + 1)
