@@ -12,13 +12,14 @@ import chronogp as cgp
 SOURCE = Path(cgp.__file__).parent
 FLOOR = {"params", "linalg", "errors", "typing", "precision"}
 MAY_IMPORT = {  # a room, and what it may use besides the floor and itself
-    "series": set(),
+    "reading": set(),
+    "series": {"reading"},
     "chain": set(),
     "kernels": {"chain"},
     "likelihoods": set(),
-    "model": {"kernels", "likelihoods"},
+    "model": {"kernels", "likelihoods", "series"},
     "prediction": {"likelihoods"},
-    "posterior": {"prediction", "likelihoods", "model", "kernels", "chain", "series"},
+    "posterior": {"prediction", "likelihoods", "model", "kernels", "chain", "series", "reading"},
     "inference": {"posterior", "model", "kernels", "likelihoods", "chain", "series"},
     "learning": {"inference", "posterior", "model", "series"},
     "datasets": set(),

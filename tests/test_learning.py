@@ -46,7 +46,7 @@ def test_what_is_fixed_stays(series):
 
 
 def test_a_period_is_learned_when_asked(series):
-    model = cgp.Model(cgp.Cosine(cgp.learned(6.0)) * cgp.Matern32(1.0, 40.0), cgp.Gaussian(0.3))
+    model = cgp.Model(cgp.Cosine(cgp.learned(6.0)) * cgp.Matern32(1.0, cgp.fixed(40.0)), cgp.Gaussian(0.3))
     assert cgp.fit(model, series).model.kernel.factors[0].period == pytest.approx(2 * np.pi, rel=0.02)
 
 
@@ -77,10 +77,10 @@ def test_a_far_start_still_finds_the_top(series):
     assert far.evidence == pytest.approx(near.evidence, abs=1e-6)
 
 
-def test_what_the_data_know_nothing_of_is_named(series):
+def test_what_the_data_want_nothing_of_is_named():
     """Data without noise want a noise of nothing."""
     t = np.linspace(0, 10, 30)
     model = cgp.Model(cgp.Cosine(cgp.fixed(5.0)), cgp.Gaussian(1.0))
-    with pytest.warns(cgp.ConvergenceWarning, match=r"moved likelihood\.sd to the end of its range"):
+    with pytest.warns(cgp.ConvergenceWarning, match=r"took likelihood\.sd to an end of its range"):
         posterior = cgp.fit(model, cgp.Series(t, np.sin(2 * np.pi * t / 5)))
-    assert posterior.status.startswith("not converged")
+    assert "at a bound" in posterior.status

@@ -47,7 +47,15 @@ def infer(model: Model, data: Series, *, engine: Any = "auto") -> Posterior:
     chain, rows, instant = pose(model, data)
     sites, centre, constant = at_instants(rows.sites, rows.centre, instant, chain.length)
     sweep: Sweep = engine.sweep(chain, sites, centre, chain.H)
-    value = float(sweep.log_z + constant + rows.log_scale)
+    value = sweep.log_z + constant + rows.log_scale
+    if isinstance(value, Tracer):
+        raise ModelError("infer answers with numbers, so it cannot be traced by JAX; inside jit or grad use evidence")
+    value = float(value)
+    if not np.isfinite(value):
+        raise ModelError(
+            "the evidence is too small to be a number: the data are too many powers of ten away from what the model "
+            "expects; bring variances and noise nearer to the data's own scale"
+        )
     status, said = precision_of(sweep)
     return Posterior(
         model=jax.tree.map(lambda leaf: np.asarray(leaf, np.float64) if np.ndim(leaf) else float(leaf), model),
@@ -85,6 +93,7 @@ def evidence(model: Model, series: Series, *, engine: Any = "auto") -> Float[Arr
         return log_partition(chain, sites, centre, engine) + constant + rows.log_scale
 
     # All derivatives are taken here, in float64: a caller's own `grad` may come to its end with the flag off.
+    @in_float64
     def forward(model: Model) -> tuple[Array, tuple[Model, Model]]:
         value, pull = jax.vjp(exact, model)
         return value, (pull(jnp.ones_like(value))[0], model)
@@ -106,6 +115,7 @@ def check(model: Any, series: Any) -> None:
         raise DataError(f"{type(series).__name__} is not a series; give Series(t, y)")
     if isinstance(series.y, Tracer):
         raise DataError("the series is traced by JAX; close over it: jax.jit(lambda model: evidence(model, series))")
+    model.check_values()
     model.check_clock(series.clock.dated)
     model.check_steps(series.grid.steps)
 
@@ -133,7 +143,7 @@ def precision_of(sweep: Sweep) -> tuple[str, tuple[str, ...]]:
 
 def pose(model: Model, series: Series) -> tuple[Chain, RowSites, np.ndarray]:
     """The chain, the rows' sites, and the instant of each row."""
-    grid, rows = series.grid, series.padded()
+    grid, rows = model.grid(series.grid), series.padded()
     chain = chain_of(model.kernels, grid.steps, grid.index, grid.length)
     return chain, exact_sites(model.likelihood, Rows(rows.y, rows.exposure)), rows.instant
 

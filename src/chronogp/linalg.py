@@ -91,9 +91,9 @@ def solve_triangular(r: Float[Array, "d d"], b: Float[Array, "d c"], *, transpos
     return jax.scipy.linalg.solve_triangular(r, b, trans="T" if transpose else "N")
 
 
-def lyapunov(np: Any, f: Any, w: Any) -> Any:
-    """The stationary covariance P of dx = f x dt + noise of density w: f P + P f' + w = 0. `np`: numpy or jax.numpy."""
-    eye = np.eye(f.shape[0])
-    flat = np.linalg.solve(np.kron(f, eye) + np.kron(eye, f), -w.reshape(-1))
+def lyapunov(xp: Any, f: Any, w: Any) -> Any:
+    """The stationary covariance P of dx = f x dt + noise of density w: f P + P f' + w = 0. `xp`: numpy or jax.numpy."""
+    eye = xp.eye(f.shape[0])
+    flat = xp.linalg.solve(xp.kron(f, eye) + xp.kron(eye, f), -w.reshape(-1))
     found = flat.reshape(f.shape)
     return (found + found.T) / 2

@@ -3,13 +3,14 @@
 from typing import Any
 
 import equinox as eqx
-import jax
 import numpy as np
 
 from .errors import ModelError
-from .kernels import DiscreteStateSpace, Kernel
+from .kernels import Kernel
 from .likelihoods import Likelihood
 from .params import knobs
+from .series import Grid
+from .typing import Array, Tracer
 
 
 class Model(eqx.Module):
@@ -47,6 +48,19 @@ class Model(eqx.Module):
     def stationary(self) -> bool:
         return all(kernel.stationary for kernel in self.kernels)
 
+    def grid(self, grid: Grid) -> Grid:
+        """The grid that the model's chain is laid on."""
+        return grid if self.stationary else grid.at_rest()
+
+    def check_values(self) -> None:
+        """Refuse hyperparameters that were replaced by something which is no such number."""
+        for knob in knobs(self):
+            if isinstance(knob.value, Tracer):
+                continue
+            known = isinstance(knob.value, float | int | np.number | np.ndarray | Array)
+            if not known or not np.all(knob.domain.contains(np.asarray(knob.value))):
+                raise ModelError(f"{knob.path} is {knob.value!r}, but it must be {knob.domain.words}")
+
     def check_clock(self, dated: bool) -> None:
         """Refuse durations given as text where times are plain numbers."""
         for knob in knobs(self):
@@ -58,9 +72,8 @@ class Model(eqx.Module):
 
     def check_steps(self, steps: np.ndarray) -> None:
         """Refuse steps that a kernel cannot take."""
-        for part in jax.tree.leaves(self, is_leaf=lambda node: isinstance(node, DiscreteStateSpace)):
-            if isinstance(part, DiscreteStateSpace):
-                part.check_steps(steps)
+        for kernel in self.kernels:
+            kernel.check_steps(steps)
 
     def __repr__(self) -> str:
         kernel: Any = self.kernel

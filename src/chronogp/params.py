@@ -6,6 +6,7 @@ static `notes`, so that the leaf itself stays a float and `jax.grad` sees nothin
 """
 
 import dataclasses
+import operator
 import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -15,7 +16,7 @@ import equinox as eqx
 import numpy as np
 
 from .errors import ModelError
-from .typing import Tracer
+from .typing import Array, Tracer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,14 +24,28 @@ class Domain:
     """An open interval, and the smooth map between it and the real line on which an optimiser walks."""
 
     words: str
-    contains: Callable[[np.ndarray], np.ndarray]
+    contains: Callable[[np.ndarray], Any]
     to_line: Callable[[np.ndarray], np.ndarray]
     from_line: Callable[[np.ndarray], np.ndarray]
     slope: Callable[[np.ndarray], np.ndarray]  # d value / d line, at the value
 
 
+def _is_covariance(x: np.ndarray) -> Any:
+    """One positive number, or a symmetric matrix without negative eigenvalues."""
+    if x.ndim == 0:
+        return POSITIVE.contains(x)
+    if x.ndim != 2 or x.shape[0] != x.shape[1] or not np.all(np.isfinite(x)):
+        return False
+    size = np.abs(x).max(initial=0.0)
+    even = np.all(np.abs(x - x.T) <= 1e-12 * size)
+    return even and np.linalg.eigvalsh(x).min(initial=0.0) >= -1e-12 * size
+
+
 POSITIVE = Domain("positive and finite", lambda x: np.isfinite(x) & (x > 0), np.log, np.exp, lambda x: x)
 REAL = Domain("finite", np.isfinite, lambda x: x, lambda u: u, np.ones_like)
+COVARIANCE = Domain(
+    "positive, or a symmetric positive semi-definite matrix", _is_covariance, np.log, np.exp, lambda x: x
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,10 +77,15 @@ def learned(value: Any) -> Marked:
 
 
 def parameter(
-    default: Any = dataclasses.MISSING, *, domain: Domain = POSITIVE, learn: bool = True, duration: bool = False
+    default: Any = dataclasses.MISSING,
+    *,
+    domain: Domain = POSITIVE,
+    learn: bool = True,
+    duration: bool = False,
+    array: bool = False,
 ) -> Any:
-    """Declare a hyperparameter as a field of a `Parametrised` class."""
-    metadata = {"domain": domain, "learn": learn, "duration": duration}
+    """Declare a hyperparameter, one number unless `array`, as a field of a `Parametrised` class."""
+    metadata = {"domain": domain, "learn": learn, "duration": duration, "array": array}
     if default is dataclasses.MISSING:
         return eqx.field(metadata=metadata)
     return eqx.field(default=default, metadata=metadata)
@@ -127,10 +147,22 @@ def format_number(value: Any) -> str:
     """Six significant digits of a scalar; the shape of anything larger."""
     if isinstance(value, Tracer):
         return "traced"
-    if value is None:
-        return "None"
+    if not isinstance(value, int | float | np.number | np.ndarray | Array):
+        return repr(value)
     array = np.asarray(value)
     return repr(float(f"{float(array):.6g}")) if array.ndim == 0 else f"<{'x'.join(map(str, array.shape))} array>"
+
+
+def whole(owner: str, name: str, value: Any, low: int, high: float = np.inf) -> int:
+    """A whole number between two ends, whatever type it has; anything else is refused by name."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool | np.bool_) or not low <= number <= high:
+        ends = f"from {low} on" if high == np.inf else f"from {low} to {high}"
+        raise ModelError(f"{owner}: {name}={value!r}, but it has to be a whole number {ends}")
+    return number
 
 
 def parameter_fields(owner: Parametrised) -> list[dataclasses.Field]:
@@ -157,6 +189,10 @@ def _plain(owner: str, field: dataclasses.Field, value: Any) -> tuple[Any, list[
     except (TypeError, ValueError):
         raise ModelError(f"{owner}: {field.name}={value!r} is not a number") from None
     domain: Domain = field.metadata["domain"]
+    if array.ndim and not field.metadata["array"]:
+        raise ModelError(f"{owner}: {field.name} has shape {array.shape}; give one number")
+    if array.ndim and domain is COVARIANCE and "learned" in marks:
+        raise ModelError(f"{owner}: {field.name} is a matrix, and only a single number can be learned; give fixed(...)")
     if isinstance(value, bool) or not np.all(domain.contains(array)):
         raise ModelError(f"{owner}: {field.name}={value!r}, but {_article(field.name)} must be {domain.words}")
     return (float(array) if array.ndim == 0 else array), marks

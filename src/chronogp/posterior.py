@@ -12,10 +12,11 @@ from .errors import DataError, ModelError
 from .kernels import chain_of, readout, terms_of
 from .likelihoods import Marginals, Rows
 from .model import Model
-from .params import format_number, knobs
+from .params import format_number, knobs, whole
 from .precision import in_float64
 from .prediction import Prediction, warn_of_assumed_exposure
-from .series import Grid, Series, bucket, merge, read_exposure
+from .reading import read_exposure
+from .series import Grid, Series, bucket, merge
 
 
 class Asked(NamedTuple):
@@ -97,8 +98,7 @@ class Posterior(eqx.Module):
         """
         if kind not in ("latent", "observed"):
             raise ModelError(f'sample: kind={kind!r}, but it is "latent" or "observed"')
-        if not isinstance(n, int) or n < 1:
-            raise ModelError(f"sample: n={n!r}, but a number of draws is a whole number from 1 on")
+        n, seed = whole("sample", "n", n, 1), whole("sample", "seed", seed, 0)
         found = self._ask(times)
         to_f, to_y = jax.random.split(jax.random.key(seed))
         chain, sites, centre = self._place(found)
@@ -108,12 +108,13 @@ class Posterior(eqx.Module):
         exposures, assumed = self._exposure(times, found, exposure)
         if assumed:
             warn_of_assumed_exposure()
-        return np.asarray(self.model.likelihood.draw(to_y, exposures, f))
+        return np.array(self.model.likelihood.draw(to_y, exposures, f))
 
     @in_float64
     def log_density(self, series: Series) -> Float[np.ndarray, " rows"]:
         """log p(datum given the data inferred from), a row; NaN where the row has no value.
 
+        Exposures are the series' own; without any, those that `predict` takes.
         At the rows inferred from this is the posterior predictive, which has seen them: not leave-one-out.
 
         >>> import chronogp as cgp
@@ -124,10 +125,11 @@ class Posterior(eqx.Module):
         """
         if not isinstance(series, Series):
             raise DataError(f"{type(series).__name__} is not a series; give Series(t, y)")
-        latent = self.predict(series.times).latent
-        rows = series.padded()
-        known = Rows(rows.y[: len(series)], rows.exposure[: len(series)])
-        return np.asarray(self.model.likelihood.log_density(known, latent))
+        prediction = self.predict(series.times, exposure=series.exposure)
+        if prediction.exposure_assumed:
+            warn_of_assumed_exposure()
+        known = Rows(series.y, np.asarray(prediction.exposure))
+        return np.array(self.model.likelihood.log_density(known, prediction.latent))
 
     def nlpd(self, series: Series) -> float:
         """The mean of `-log_density` over the rows that have a value: smaller is better.
@@ -174,7 +176,7 @@ class Posterior(eqx.Module):
 
     def _place(self, asked: Asked) -> tuple[Chain, Sites, Any]:
         """The chain over all instants of `asked`, with the data's sites and the points they are measured from."""
-        grid = asked.grid
+        grid = self.model.grid(asked.grid)
         chain = chain_of(self.model.kernels, grid.steps, grid.index, grid.length)
         more = bucket(len(self.series)) - len(self.series)
         sites, centre = jax.tree.map(

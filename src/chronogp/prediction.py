@@ -11,6 +11,7 @@ from jaxtyping import Float
 from .errors import ExposureWarning, ModelError
 from .likelihoods import Likelihood, Marginals
 from .linalg import semidefinite_root
+from .params import whole
 from .precision import in_float64
 from .typing import Numbers
 
@@ -83,7 +84,10 @@ class Observed(eqx.Module):
     @in_float64
     def quantile(self, q: Any) -> np.ndarray:
         """The values that a new datum stays below with probability q: one a time; for several q, a row each."""
-        levels = np.asarray(q, dtype=np.float64)
+        try:
+            levels = np.asarray(q, dtype=np.float64)
+        except (TypeError, ValueError):
+            levels = np.array(np.nan)
         if not np.all((levels > 0) & (levels < 1)):
             raise ModelError(f"quantile: q={q!r}, but a probability is between 0 and 1")
         found = [np.asarray(self.likelihood.quantile(one, self.exposure, self.latent)) for one in levels.ravel()]
@@ -91,7 +95,7 @@ class Observed(eqx.Module):
 
     def interval(self, level: float = 0.9) -> tuple[Float[np.ndarray, " times"], Float[np.ndarray, " times"]]:
         """The band that holds a new datum with probability `level`, and leaves as much above as below."""
-        if not 0 < level < 1:
+        if not isinstance(level, float | np.floating) or not 0 < level < 1:
             raise ModelError(f"interval: level={level!r}, but a level is between 0 and 1, such as 0.9")
         low, high = self.quantile([(1 - level) / 2, (1 + level) / 2])
         return low, high
@@ -99,14 +103,18 @@ class Observed(eqx.Module):
     @in_float64
     def sample(self, n: int, seed: int = 0) -> Float[np.ndarray, "n times"]:
         """n draws of a new datum at each time, independently from time to time."""
+        n, seed = whole("sample", "n", n, 1), whole("sample", "seed", seed, 0)
         to_f, to_y = jax.random.split(jax.random.key(seed))
-        root = np.asarray(jax.vmap(semidefinite_root)(self.latent.cov))
+        root = np.asarray(roots(self.latent.cov))
         noise = np.asarray(jax.random.normal(to_f, (n, *self.latent.mean.shape), np.float64))
         f = self.latent.mean + np.einsum("tij,ntj->nti", root, noise)
-        return np.asarray(self.likelihood.draw(to_y, self.exposure, f))
+        return np.array(self.likelihood.draw(to_y, self.exposure, f))
 
     def __repr__(self) -> str:
         return f"Observed({len(self.times)} times)"
+
+
+roots = jax.jit(jax.vmap(semidefinite_root))
 
 
 def warn_of_assumed_exposure() -> None:

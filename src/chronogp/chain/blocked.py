@@ -22,8 +22,8 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float
 
-from ..errors import ModelError
 from ..linalg import even, invert, mm, mv, outer, turn
+from ..params import whole
 from .element import Element, before_each, behind_each, future_at, start_through
 from .layout import Layout, Steps
 from .types import Chain, Sites, Sweep
@@ -45,10 +45,8 @@ class Blocked:
     lanes: int | None = None
 
     def __post_init__(self) -> None:
-        if self.lanes is not None and (not isinstance(self.lanes, int) or self.lanes < 1):
-            raise ModelError(
-                f"Blocked: lanes={self.lanes!r}, but a number of lanes is a whole number from 1 on, or None"
-            )
+        if self.lanes is not None:
+            object.__setattr__(self, "lanes", whole("Blocked", "lanes", self.lanes, 1))
 
     def lanes_for(self, length: int) -> int:
         if self.lanes is not None:

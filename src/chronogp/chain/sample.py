@@ -12,6 +12,8 @@ The first state is such a step too, from nothing with Q = P0. Nothing is inverte
 deterministic parts (Q = 0) are ordinary, and sites with negative precision are too.
 """
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -21,6 +23,7 @@ from ..linalg import semidefinite_root
 from .types import Chain, Sites
 
 
+@partial(jax.jit, static_argnames="draws")
 def sample(
     key: PRNGKeyArray, chain: Chain, sites: Sites, look: Float[Array, "q d"], draws: int
 ) -> Float[Array, "n q draws"]:

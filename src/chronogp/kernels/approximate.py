@@ -22,8 +22,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..linalg import lyapunov
-from ..params import Parameter, parameter
-from .base import Kernel, check_order
+from ..params import Parameter, parameter, whole
+from .base import Kernel
 from .statespace import discretise
 
 HIGHEST = 12  # from here on the SDE's companion matrix loses more digits than the order gains
@@ -62,7 +62,7 @@ class RBF(Kernel):
     order: int = eqx.field(default=6, static=True)
 
     def __check_init__(self) -> None:
-        check_order("RBF", self.order, HIGHEST)
+        object.__setattr__(self, "order", whole("RBF", "order", self.order, 1, HIGHEST))
 
     def start(self) -> Float[Array, "d d"]:
         return self.variance * jnp.asarray(unit_rbf(self.order).start)
@@ -89,7 +89,7 @@ class RationalQuadratic(Kernel):
     order: int = eqx.field(default=6, static=True)
 
     def __check_init__(self) -> None:
-        check_order("RationalQuadratic", self.order, HIGHEST)
+        object.__setattr__(self, "order", whole("RationalQuadratic", "order", self.order, 1, HIGHEST))
 
     def mixture(self) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
         """Weights and relative precisions s of the RBFs: equidistant nodes in log s over the bulk of the Gamma density.

@@ -36,6 +36,14 @@ class Kernel(Parametrised):
     def readout(self) -> Float[Array, " d"]:
         """H, with f = H x."""
 
+    @property
+    def label(self) -> str:
+        """The kernel without its numbers: `Matern52`, `Cosine*Matern52`."""
+        return type(self).__name__
+
+    def check_steps(self, steps: np.ndarray) -> None:
+        """Raise `ModelError` for a step that the kernel cannot take; most can take any."""
+
     @in_float64
     def covariance(self, tau: Any, *, since: float | None = None) -> Any:
         """The kernel as a function: cov(f(t), f(t + tau)), in NumPy unless JAX is tracing it.
@@ -48,8 +56,10 @@ class Kernel(Parametrised):
         """
         if since is None and not self.stationary:
             raise ModelError(
-                f"the covariance of {name(self)} depends on the time since its start: give covariance(tau, since=...)"
+                f"the covariance of {self.label} depends on the time since its start: give covariance(tau, since=...)"
             )
+        if not isinstance(tau, Tracer):
+            self.check_steps(np.abs(np.append(np.ravel(np.asarray(tau, np.float64)), 0.0 if since is None else since)))
         before, noise = self.transition(jnp.asarray(0.0 if since is None else since, dtype=jnp.float64))
         state = before @ self.start() @ before.T + noise
 
@@ -65,6 +75,11 @@ class Kernel(Parametrised):
 
         return add(self, other)
 
+    def __radd__(self, other: Any) -> "Kernel":
+        from .combine import add
+
+        return self if isinstance(other, int) and other == 0 else add(other, self)  # 0 is where `sum` starts
+
     def __mul__(self, other: Any) -> "Kernel":
         from .combine import multiply
 
@@ -74,14 +89,3 @@ class Kernel(Parametrised):
         from .combine import multiply
 
         return multiply(self, other)
-
-
-def name(kernel: Kernel) -> str:
-    """The name of a kernel without its numbers: `Matern52`, `Cosine*Matern52`."""
-    return getattr(kernel, "label", type(kernel).__name__)
-
-
-def check_order(owner: str, order: Any, highest: int) -> None:
-    """Refuse an order that is no whole number between 1 and `highest`."""
-    if not isinstance(order, int) or isinstance(order, bool) or not 1 <= order <= highest:
-        raise ModelError(f"{owner}: order={order!r}, but an order is a whole number from 1 to {highest}")

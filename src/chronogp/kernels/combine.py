@@ -17,7 +17,7 @@ from jaxtyping import Array, Float
 
 from ..errors import ModelError
 from ..params import Marked, Parameter, format_number, parameter
-from .base import Kernel, name
+from .base import Kernel
 
 
 class Sum(Kernel):
@@ -27,7 +27,7 @@ class Sum(Kernel):
 
     @property
     def label(self) -> str:
-        return "+".join(map(name, self.terms))
+        return "+".join(term.label for term in self.terms)
 
     @property
     def stationary(self) -> bool:
@@ -43,6 +43,10 @@ class Sum(Kernel):
     def readout(self) -> Float[Array, " d"]:
         return jnp.concatenate([term.readout() for term in self.terms])
 
+    def check_steps(self, steps: np.ndarray) -> None:
+        for term in self.terms:
+            term.check_steps(steps)
+
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.terms))
 
@@ -57,13 +61,13 @@ class Product(Kernel):
         for factor in self.factors:
             if not factor.stationary:
                 raise ModelError(
-                    f"{name(factor)} starts at a given time and cannot be multiplied: products are of stationary "
+                    f"{factor.label} starts at a given time and cannot be multiplied: products are of stationary "
                     "kernels; add it to the product instead"
                 )
 
     @property
     def label(self) -> str:
-        return "*".join(f"({name(f)})" if isinstance(f, Sum) else name(f) for f in self.factors)
+        return "*".join(f"({f.label})" if isinstance(f, Sum) else f.label for f in self.factors)
 
     def start(self) -> Float[Array, "d d"]:
         return functools.reduce(jnp.kron, [factor.start() for factor in self.factors])
@@ -82,6 +86,10 @@ class Product(Kernel):
     def readout(self) -> Float[Array, " d"]:
         return functools.reduce(jnp.kron, [factor.readout() for factor in self.factors])
 
+    def check_steps(self, steps: np.ndarray) -> None:
+        for factor in self.factors:
+            factor.check_steps(steps)
+
     def __repr__(self) -> str:
         return " * ".join(f"({f!r})" if isinstance(f, Sum) else repr(f) for f in self.factors)
 
@@ -94,7 +102,7 @@ class Scaled(Kernel):
 
     @property
     def label(self) -> str:
-        return f"({name(self.kernel)})" if isinstance(self.kernel, Sum) else name(self.kernel)
+        return f"({self.kernel.label})" if isinstance(self.kernel, Sum) else self.kernel.label
 
     @property
     def stationary(self) -> bool:
@@ -110,6 +118,9 @@ class Scaled(Kernel):
     def readout(self) -> Float[Array, " d"]:
         return self.kernel.readout()
 
+    def check_steps(self, steps: np.ndarray) -> None:
+        self.kernel.check_steps(steps)
+
     def __repr__(self) -> str:
         scale = format_number(self.scale)
         scale = f"fixed({scale})" if ("scale", "fixed") in self.notes else scale
@@ -119,7 +130,8 @@ class Scaled(Kernel):
 def add(left: Any, right: Any) -> Kernel:
     """`left + right`, flat: a sum of a sum has all the terms side by side."""
     if not isinstance(left, Kernel) or not isinstance(right, Kernel):
-        raise ModelError(f"a kernel and {right!r} cannot be added: for a constant level add Constant(variance)")
+        other = left if isinstance(right, Kernel) else right
+        raise ModelError(f"a kernel and {other!r} cannot be added: for a constant level add Constant(variance)")
     return Sum(_parts(left, Sum) + _parts(right, Sum))
 
 
@@ -135,7 +147,7 @@ def multiply(left: Any, right: Any) -> Kernel:
 
 def terms(kernel: Kernel) -> list[tuple[str, Kernel]]:
     """The terms of a top-level sum, by name; any other kernel is its own only term."""
-    return [(name(term), term) for term in _parts(kernel, Sum)]
+    return [(term.label, term) for term in _parts(kernel, Sum)]
 
 
 def _parts(kernel: Kernel, kind: type) -> tuple[Kernel, ...]:

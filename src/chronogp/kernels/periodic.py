@@ -9,8 +9,8 @@ import jax.scipy as jsp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..params import Parameter, fixed, parameter
-from .base import Kernel, check_order
+from ..params import Parameter, fixed, parameter, whole
+from .base import Kernel
 from .combine import Scaled
 from .matern import Matern32
 
@@ -51,7 +51,7 @@ class Periodic(Kernel):
     order: int = eqx.field(default=6, static=True)
 
     def __check_init__(self) -> None:
-        check_order("Periodic", self.order, 40)
+        object.__setattr__(self, "order", whole("Periodic", "order", self.order, 1, 40))
 
     def weights(self) -> Float[Array, " order+1"]:
         """The variance of each harmonic, the constant first."""

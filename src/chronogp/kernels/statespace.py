@@ -9,10 +9,11 @@ from jaxtyping import Array, Float
 
 from ..errors import ModelError
 from ..linalg import lyapunov
-from ..params import REAL, Parameter, parameter
+from ..params import COVARIANCE, REAL, Parameter, parameter
 from ..typing import Tracer
 from .base import Kernel
 
+DIGITS = 64  # of the count of a discrete model's steps
 DOUBLINGS = 40  # the longest step is 2^40 times the one that the series takes
 TERMS = 12  # of the power series beyond the 2d that Q's smallest entry needs
 
@@ -54,11 +55,11 @@ class StateSpace(Kernel):
     All parts are kept as given; `learned(q)` learns a scalar density.
     """
 
-    F: Parameter = parameter(domain=REAL, learn=False)
-    L: Parameter = parameter(domain=REAL, learn=False)
-    q: Parameter = parameter(learn=False)
-    H: Parameter = parameter(domain=REAL, learn=False)
-    P0: Parameter = parameter(None, domain=REAL, learn=False)
+    F: Parameter = parameter(domain=REAL, learn=False, array=True)
+    L: Parameter = parameter(domain=REAL, learn=False, array=True)
+    q: Parameter = parameter(domain=COVARIANCE, learn=False, array=True)
+    H: Parameter = parameter(domain=REAL, learn=False, array=True)
+    P0: Parameter = parameter(None, domain=COVARIANCE, learn=False, array=True)
 
     def __check_init__(self) -> None:
         check_shapes("StateSpace", {"F": self.F, "P0": self.P0}, self.H)
@@ -66,6 +67,12 @@ class StateSpace(Kernel):
         if not rows or rows[0] != size or len(rows) > 2:
             raise ModelError(
                 f"StateSpace: L has shape {rows}, but F is {size} x {size}; give L as ({size},) or ({size}, s)"
+            )
+        noises = rows[1] if len(rows) == 2 else 1
+        if jnp.shape(self.q) not in ((), (noises, noises)):
+            raise ModelError(
+                f"StateSpace: q has shape {jnp.shape(self.q)}, but L has {noises} columns; give a number or "
+                f"({noises}, {noises})"
             )
         if self.P0 is None and isinstance(self.F, np.ndarray) and np.linalg.eigvals(self.F).real.max() >= 0:
             raise ModelError("StateSpace: F is not stable, so no stationary start exists; give P0")
@@ -97,10 +104,10 @@ class DiscreteStateSpace(Kernel):
     """
 
     stationary = False
-    A: Parameter = parameter(domain=REAL, learn=False)
-    Q: Parameter = parameter(domain=REAL, learn=False)
-    H: Parameter = parameter(domain=REAL, learn=False)
-    P0: Parameter = parameter(domain=REAL, learn=False)
+    A: Parameter = parameter(domain=REAL, learn=False, array=True)
+    Q: Parameter = parameter(domain=COVARIANCE, learn=False, array=True)
+    H: Parameter = parameter(domain=REAL, learn=False, array=True)
+    P0: Parameter = parameter(domain=COVARIANCE, learn=False, array=True)
     step: Parameter = parameter(1.0, learn=False, duration=True)
 
     def __check_init__(self) -> None:
@@ -109,7 +116,7 @@ class DiscreteStateSpace(Kernel):
     def check_steps(self, steps: np.ndarray) -> None:
         """Refuse times that are not whole numbers of steps apart."""
         if isinstance(self.step, Tracer):
-            return
+            return  # the time is not known here; the caller's own model was checked
         ratio = steps / float(self.step)
         off = np.abs(ratio - np.rint(ratio)) > 1e-9 * np.maximum(ratio, 1)
         if off.any():
@@ -132,7 +139,7 @@ class DiscreteStateSpace(Kernel):
             return jnp.floor(left / 2), a @ a, a @ q @ a.T + q, move, noise
 
         a, q = jnp.asarray(self.A), jnp.asarray(self.Q)
-        state = lax.fori_loop(0, DOUBLINGS, digit, (count, a, q, jnp.eye(a.shape[0]), jnp.zeros_like(q)))
+        state = lax.fori_loop(0, DIGITS, digit, (count, a, q, jnp.eye(a.shape[0]), jnp.zeros_like(q)))
         return state[3], state[4]
 
     def readout(self) -> Float[Array, " d"]:
@@ -142,6 +149,8 @@ class DiscreteStateSpace(Kernel):
 def check_shapes(owner: str, squares: dict[str, Array | None], h: Array) -> None:
     """Square matrices of one size, and H with as many entries."""
     size = math.prod(jnp.shape(h))
+    if jnp.ndim(h) > 1:
+        raise ModelError(f"{owner}: H has shape {jnp.shape(h)}; give one row, as a flat list")
     for part, matrix in squares.items():
         if matrix is not None and jnp.shape(matrix) != (size, size):
             raise ModelError(

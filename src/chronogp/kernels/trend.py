@@ -7,8 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..errors import ModelError
-from ..params import Parameter, parameter
+from ..params import Parameter, parameter, whole
 from .base import Kernel
 
 
@@ -92,8 +91,7 @@ class Polynomial(Kernel):
     variance: Parameter = parameter(1.0)
 
     def __check_init__(self) -> None:
-        if not isinstance(self.degree, int) or not 0 <= self.degree <= 8:
-            raise ModelError(f"Polynomial: degree={self.degree!r}, but a degree is a whole number from 0 to 8")
+        object.__setattr__(self, "degree", whole("Polynomial", "degree", self.degree, 0, 8))
 
     def start(self) -> Float[Array, "d d"]:
         return self.variance * jnp.eye(self.degree + 1)
