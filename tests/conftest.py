@@ -1,10 +1,12 @@
 """Shared set-up: 64-bit JAX types around every test that asks for them, and the sample of slow tests."""
 
 import zlib
+from pathlib import Path
 
 import jax
 import pytest
 
+MAPS = 20_000
 SAMPLE = 6  # one in so many slow tests runs in `make test`
 
 
@@ -18,6 +20,15 @@ def pytest_collection_modifyitems(config, items):
     left_out = [i for i in items if "slow" in i.keywords and zlib.crc32(i.nodeid.encode()) % SAMPLE]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [i for i in items if i not in set(left_out)]
+
+
+@pytest.fixture(autouse=True)
+def few_programs():
+    """Forget compiled programs before they are too many: each maps memory, and Linux allows 65,530 maps a process."""
+    yield
+    maps = Path("/proc/self/maps")
+    if maps.exists() and len(maps.read_bytes().splitlines()) > MAPS:
+        jax.clear_caches()
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Bad input at the doors of infer, evidence and fit: what, where, and what to do; never a JAX traceback."""
 
+import equinox as eqx
 import jax
 import numpy as np
 import pytest
@@ -32,6 +33,25 @@ def test_models_and_data_that_do_not_meet(door, model, data, error, says):
     with pytest.raises(error) as raised:
         door(model, data)
     assert says in str(raised.value)
+
+
+@pytest.mark.parametrize("door", [cgp.infer, cgp.evidence, cgp.fit])
+@pytest.mark.parametrize("value", [0.0, -3.0, cgp.fixed(3.0), "7D"])
+def test_a_value_put_in_later_is_checked_too(door, value):
+    broken = eqx.tree_at(lambda m: m.kernel.lengthscale, MODEL, value)
+    with pytest.raises(cgp.ModelError, match=r"kernel\.lengthscale is"):
+        door(broken, SERIES)
+
+
+@pytest.mark.parametrize("max_steps", [0, -1, 2.5, "a", True])
+def test_steps_that_make_no_sense(max_steps):
+    with pytest.raises(cgp.ModelError, match="max_steps="):
+        cgp.fit(MODEL, SERIES, max_steps=max_steps)
+
+
+def test_nothing_to_learn_from_is_said():
+    with pytest.raises(cgp.DataError, match="nothing to learn from"):
+        cgp.fit(MODEL, cgp.Series([0.0, 1.0], [np.nan, np.nan]))
 
 
 def test_a_duration_meets_dates():

@@ -198,6 +198,45 @@ def test_evidence_with_the_flag_off_is_exact_until_it_leaves():
     assert gradient_error(jax.tree.leaves(slopes), jax.tree.leaves(exact)) < 1e-6
 
 
+@pytest.mark.parametrize("flag", [False, True])
+@pytest.mark.parametrize(
+    "around",
+    [jax.jit, jax.checkpoint, lambda f: lambda x: jax.lax.map(f, jnp.stack([x, x]))[1]],
+    ids=["jit", "checkpoint", "map"],
+)
+def test_grad_goes_around_other_transformations(around, flag):
+    """The pieces of a custom derivative are traced later, where the caller's flag may be off."""
+    series = cgp.Series([0.0, 1.0, 2.5], [0.3, -0.1, 0.4])
+
+    def f(lengthscale):
+        return cgp.evidence(cgp.Model(cgp.Matern12(lengthscale), cgp.Gaussian()), series).astype(jnp.float32)
+
+    with jax.enable_x64(flag):
+        assert float(jax.grad(around(f))(1.0)) == pytest.approx(float(jax.grad(f)(1.0)), rel=1e-6)
+
+
+def test_a_growing_process_ends_with_its_data():
+    """8,200 instants are padded to 10,240: the filling takes no steps, over which 1.2^k would overflow."""
+    kernel = cgp.DiscreteStateSpace([[1.2]], np.eye(1), [1.0], np.eye(1))
+    n = 8200
+    posterior = cgp.infer(cgp.Model(kernel, cgp.Gaussian(1.0)), cgp.Series(np.arange(n), np.zeros(n)))
+    assert np.isfinite(posterior.evidence)
+    assert np.all(np.isfinite(posterior.predict().var))
+
+
+@pytest.mark.parametrize("door", [cgp.infer, cgp.fit])
+@pytest.mark.parametrize(("y", "sd"), [(1e200, 0.1), (1.0, 1e-200)])
+def test_an_evidence_that_is_no_number_is_an_error(door, y, sd):
+    with pytest.raises(cgp.ModelError, match="too small to be a number"):
+        door(cgp.Model(cgp.Matern52(1.0, 2.0), cgp.Gaussian(sd)), cgp.Series([0.0, 1.0, 2.0], [y, 1.0, 2.0]))
+
+
+def test_infer_cannot_be_traced_and_says_so():
+    series = cgp.Series([0.0, 1.0], [0.3, 0.1])
+    with pytest.raises(cgp.ModelError, match="inside jit or grad use evidence"):
+        jax.jit(lambda v: cgp.infer(cgp.Model(cgp.Matern12(v), cgp.Gaussian()), series).evidence)(1.0)
+
+
 def test_a_second_derivative_is_refused():
     series = cgp.Series(*data())
     with pytest.raises(cgp.ModelError, match="differentiated once"):

@@ -15,7 +15,6 @@ from conformance.kernels import COMBINATIONS, KERNELS
 from tolerances import MOMENT, TRANSITION, error
 
 every_kernel = pytest.mark.parametrize("case", KERNELS, ids=lambda case: case.label)
-SMOOTH = {"Constant", "Cosine", "Periodic", "Polynomial"}  # deterministic: Q = 0
 
 
 @every_kernel
@@ -133,6 +132,26 @@ def test_terms_have_names_that_differ():
     assert rows.shape == (4, 3 + 3 + 4 + 2)
 
 
+def test_kernels_can_be_summed_and_looked_into():
+    kernel = sum([cgp.Matern12(), cgp.Cosine(2.0) * cgp.White(3.0), 2.0 * cgp.Constant()])
+    assert kernel[1][1].variance == 3.0
+    assert kernel[2].scale == 2.0
+    assert cgp.RBF(order=np.int64(4)).order == 4
+
+
+def test_a_discrete_model_takes_any_count_of_steps():
+    kernel = cgp.DiscreteStateSpace(0.5 * np.eye(1), np.eye(1), [1.0], np.eye(1))
+    assert np.array_equal(kernel.covariance([2.0**39, 2.0**40, 2.0**60], since=0), np.zeros(3))
+    with pytest.raises(cgp.ModelError, match="no whole number of steps"):
+        kernel.covariance(0.5, since=0)
+
+
+def test_a_density_may_be_a_matrix():
+    density = np.array([[1.0, -0.4], [-0.4, 0.5]])
+    kernel = cgp.StateSpace(-np.eye(2), np.eye(2), density, [1.0, 1.0])
+    assert float(kernel.covariance(0.0)) == pytest.approx(density.sum() / 2)
+
+
 def test_kernels_read_like_what_was_typed():
     kernel = 0.5 * cgp.Matern32(1.0, 2.0) + cgp.Cosine(7.0) * (cgp.White(1.0) + cgp.Constant(cgp.fixed(2.0)))
     assert repr(kernel) == (
@@ -162,10 +181,17 @@ def test_kernels_read_like_what_was_typed():
         (lambda: cgp.LocalLevel().covariance(1.0), "give covariance(tau, since=...)"),
         (lambda: cgp.StateSpace(np.eye(2), [1.0, 0.0], 1.0, [1.0, 0.0]), "F is not stable"),
         (lambda: cgp.StateSpace(-np.eye(2), [1.0], 1.0, [1.0, 0.0]), "L has shape"),
+        (lambda: cgp.StateSpace(-np.eye(2), np.eye(2), np.ones((3, 3)), [1.0, 0.0]), "q has shape (3, 3)"),
+        (lambda: cgp.StateSpace(-np.eye(2), np.eye(2), -np.eye(2), [1.0, 0.0]), "symmetric positive semi-definite"),
+        (lambda: cgp.StateSpace(-np.eye(2), [1.0, 0.0], 1.0, np.eye(2)), "H has shape (2, 2)"),
+        (lambda: cgp.Matern52([1.0, 2.0]), "variance has shape (2,); give one number"),
+        (lambda: 1.0 + cgp.Matern52(), "cannot be added"),
+        (lambda: cgp.Matern52().covariance("7D"), "tau"),
+        (lambda: cgp.RBF(order=2.0), "order=2.0"),
         (lambda: cgp.DiscreteStateSpace(np.eye(2), np.eye(3), [1.0, 0.0], np.eye(2)), "Q has shape (3, 3)"),
     ],
 )
 def test_a_kernel_that_makes_no_sense_says_why(make, says):
-    with pytest.raises(cgp.ModelError) as raised:
+    with pytest.raises(cgp.ChronogpError) as raised:
         make()
     assert says in str(raised.value)

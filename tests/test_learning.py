@@ -62,12 +62,22 @@ def test_nothing_to_learn_is_an_inference(series):
     assert cgp.fit(model, series).evidence == cgp.infer(model, series).evidence
 
 
+@pytest.mark.parametrize("unit", [1.0, 1000.0])
+def test_a_start_in_another_unit_finds_the_same_top(series, unit):
+    """From variance 1 and sd 1, whatever the scale of the data."""
+    posterior = cgp.fit(cgp.Model(cgp.Matern52(), cgp.Gaussian()), cgp.Series(series.times, unit * series.y))
+    near = cgp.fit(cgp.Model(cgp.Matern52(0.5, 2.0), cgp.Gaussian(0.3)), series)
+    assert posterior.evidence + 80 * np.log(unit) == pytest.approx(near.evidence, abs=1e-5)
+    assert posterior.model.kernel.lengthscale == pytest.approx(near.model.kernel.lengthscale, rel=1e-3)
+
+
 def test_too_few_steps_are_said(series):
     with pytest.warns(cgp.ConvergenceWarning, match="give a larger max_steps"):
         posterior = cgp.fit(cgp.Model(cgp.Matern52(1.0, 0.01), cgp.Gaussian(1.0)), series, max_steps=2)
     assert not posterior.converged
     assert posterior.status == "not converged"
     assert posterior.warnings
+    assert posterior.steps == 2
     assert posterior.evidence >= posterior.trace[0]
 
 

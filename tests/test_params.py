@@ -1,6 +1,9 @@
 """Hyperparameters: durations, fixed and learned, what an instance says of itself."""
 
+import datetime
+
 import jax
+import numpy as np
 import pytest
 
 import chronogp as cgp
@@ -20,6 +23,18 @@ def test_durations(text, value):
 def test_what_is_no_duration(text):
     with pytest.raises(cgp.ModelError, match="is not a duration"):
         days(text)
+
+
+def test_durations_of_python_and_numpy():
+    assert cgp.Matern52(1.0, datetime.timedelta(hours=36)).lengthscale == 1.5
+    assert cgp.Cosine(np.timedelta64(36, "h")).period == 1.5
+    with pytest.raises(cgp.ModelError, match="is a duration; give a number"):
+        cgp.Matern52(datetime.timedelta(1))
+
+
+def test_a_model_of_anything_can_be_printed():
+    model = cgp.Model(cgp.Matern52(), cgp.Gaussian())
+    assert "lengthscale='a'" in repr(jax.tree.map(lambda leaf: "a", model))
 
 
 def test_the_marks_are_kept_and_the_value_reads_back_plain():

@@ -112,6 +112,14 @@ def test_exposure_is_the_number_of_measurements_behind_a_row():
     assert error(asked.observed().sd ** 2 - asked.var, [0.5**2 / 25]) < INVARIANCE
 
 
+def test_a_score_takes_the_exposures_that_a_prediction_takes():
+    model = cgp.Model(cgp.Matern32(1.0, 2.0), cgp.Gaussian(0.5))
+    posterior = cgp.infer(model, cgp.Series([0.0, 1.0], [0.3, 0.4], exposure=4.0))
+    observed = posterior.predict([0.5]).observed()
+    wanted = stats.norm.logpdf(0.3, observed.mean, observed.sd)
+    assert error(posterior.log_density(cgp.Series([0.5], [0.3])), wanted) < INVARIANCE
+
+
 def test_an_exposure_that_was_assumed_is_said_where_it_matters():
     model = cgp.Model(cgp.Matern32(1.0, 2.0), cgp.Gaussian(0.5))
     posterior = cgp.infer(model, cgp.Series([0.0, 1.0], [0.3, 0.4], exposure=[1.0, 2.0]))
@@ -156,6 +164,11 @@ def test_the_summary_tells_what_was_learned_and_how(posterior):
         (lambda p: p.predict(["2024-01-01"]), cgp.DataError, "times are dates, but the series' own times are plain"),
         (lambda p: p.predict([0.5], exposure=[1.0, 2.0]), cgp.DataError, "exposure has 2 rows, but there is 1 time"),
         (lambda p: p.sample(0), cgp.ModelError, "n=0"),
+        (lambda p: p.sample(3, seed="a"), cgp.ModelError, "seed='a'"),
+        (lambda p: p.predict().observed().sample(-1), cgp.ModelError, "n=-1"),
+        (lambda p: p.predict([]), cgp.DataError, "times: there is no row"),
+        (lambda p: p.predict().observed().quantile("median"), cgp.ModelError, "q='median'"),
+        (lambda p: p.predict().observed().interval("90%"), cgp.ModelError, "level='90%'"),
         (lambda p: p.sample(3, kind="noisy"), cgp.ModelError, "kind='noisy'"),
         (lambda p: p.log_density([1.0, 2.0]), cgp.DataError, "give Series(t, y)"),
         (lambda p: p.nlpd(cgp.Series([1.0], [np.nan])), cgp.DataError, "no row of the series has a value"),

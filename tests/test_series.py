@@ -80,6 +80,42 @@ def test_ties_share_an_instant():
     assert np.array_equal(series.instant, [2, 1, 2, 0, 0])
 
 
+def test_one_far_row_leaves_small_steps_alone():
+    assert np.array_equal(steps(cgp.Series([0.0, 1.0, 2.4, 4e15], np.zeros(4)))[:2], [1.0, 1.4])
+
+
+def test_a_span_beyond_what_nanoseconds_can_count():
+    series = cgp.Series(np.array(["1700-01-01", "1700-01-02", "2200-01-01"], "M8[ns]"), np.zeros(3))
+    assert np.array_equal(steps(series), [1.0, 182620.0])
+
+
+def test_zones():
+    east = datetime.timezone(datetime.timedelta(hours=5))
+    zoned = cgp.Series([datetime.datetime(2024, 1, day, tzinfo=east) for day in (1, 2)], [1.0, 2.0])
+    text = cgp.Series(["2024-01-01T00:00+05:00", "2024-01-01T19:00Z"], [1.0, 2.0])
+    assert np.array_equal(zoned.times, text.times)
+    assert str(zoned.times[0]).startswith("2023-12-31T19:00")
+    merge(zoned, zoned.times)  # without a zone: UTC
+    with pytest.raises(cgp.DataError, match="times have time zones"):
+        merge(cgp.Series(["2024-01-01"], [1.0]), ["2024-01-01T00:00Z"])
+
+
+def test_floats_cannot_ask_for_large_whole_numbers():
+    series = cgp.Series(2**60 + np.arange(3), np.zeros(3))
+    with pytest.raises(cgp.DataError, match=r"beyond 2\^53"):
+        merge(series, [2.0**60])
+    assert np.array_equal(merge(series, [2**60 + 1])[3], [1])
+
+
+def test_masked_values_are_missing():
+    series = cgp.Series([0, 1], np.ma.masked_array([1.0, -999.0], [False, True]))
+    assert np.array_equal(series.y, [1.0, np.nan], equal_nan=True)
+
+
+def test_plain_dates_read_back_short():
+    assert repr(cgp.Series([datetime.date(2024, 1, 2)], [1.0])) == "Series(1 rows, 0 missing, 2024-01-02 to 2024-01-02)"
+
+
 def test_new_times_are_merged_exactly():
     series = cgp.Series(["2024-01-02", "2024-01-01"], [1.0, 2.0])
     given, _, own, new = merge(series, ["2024-01-01T12:00", "2024-01-02"])
@@ -104,7 +140,7 @@ def test_what_a_series_says_of_itself():
 @pytest.mark.parametrize(
     ("t", "y", "says"),
     [
-        ([], [], "t: the series is empty"),
+        ([], [], "t: there is no row; give at least one"),
         ([0, 1, 2], [1.0, "x", 2.0], "y row 1 ('x') is not a number"),
         ([0, 1, 2], [1.0, "3", 2.0], "y row 1 ('3') is not a number"),
         ([0, 1], [1.0, 2.0, 3.0], "y has 3 rows, but there are 2 times"),
@@ -114,8 +150,24 @@ def test_what_a_series_says_of_itself():
         ([[0, 1]], [1, 2], "t has shape (1, 2)"),
         (["2024-01-01", "2024-13-01"], [1, 2], "t row 1 ('2024-13-01') is neither a number nor a date"),
         (["2024-01-01", "NaT"], [1, 2], "t row 1 ('NaT') is neither a number nor a date"),
-        ([datetime.date(2024, 1, 1), "x"], [1, 2], "t row 1 ('x') is of another kind than other rows"),
+        ([datetime.date(2024, 1, 1), "x"], [1, 2], "t row 1 ('x') is no time like the others"),
         ([datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 1, tzinfo=UTC)], [1, 2], "row 0 has no time zone"),
+        (
+            ["20240131", "20240201"],
+            [1, 2],
+            "t row 0 ('20240131'), row 1 ('20240201'): each is neither a number nor a date",
+        ),
+        (["now", "2024-01-01"], [1, 2], "t row 0 ('now') is neither"),
+        (["1500-01-01T00:00:00.000000001", "1500-01-02"], [1, 2], "is beyond what its unit can count"),
+        (["2024-01-01", None, "2024-01-03"], [1, 2, 3], "t row 1 ('None') is no time like the others"),
+        (np.array([5, 2**63 + 5], np.uint64), [1, 2], "is beyond 2^63"),
+        (
+            [0, 1],
+            np.array(["2024-01-01", "2024-01-02"], "M8[ns]"),
+            "y holds dates or durations; give numbers (times come",
+        ),
+        ([0, 1], [[1], [2, 3]], "y holds lists of unequal length"),
+        (np.ma.masked_array([0.0, 1.0], [False, True]), [1, 2], "t has masked rows"),
         ([1j, 2j], [1, 2], "t holds complex128, which is no time"),
         ([0, 1], None, "y has 1 rows, but there are 2 times"),
     ],

@@ -6,6 +6,7 @@ static `notes`, so that the leaf itself stays a float and `jax.grad` sees nothin
 """
 
 import dataclasses
+import datetime
 import operator
 import re
 from collections.abc import Callable, Iterator
@@ -181,6 +182,11 @@ def _plain(owner: str, field: dataclasses.Field, value: Any) -> tuple[Any, list[
         if not field.metadata["duration"]:
             raise ModelError(f'{owner}: {field.name}="{value}" is text; give a number')
         value = days(value)
+        marks.append("dated")
+    if isinstance(value, datetime.timedelta | np.timedelta64):
+        if not field.metadata["duration"]:
+            raise ModelError(f"{owner}: {field.name}={value!r} is a duration; give a number")
+        value = float(np.timedelta64(value) / np.timedelta64(1, "D"))
         marks.append("dated")
     if isinstance(value, Tracer):  # its value is not known here
         return value, marks

@@ -18,9 +18,13 @@ TICKS = {"D": UNITS["D"], "h": UNITS["h"], "m": UNITS["min"], "s": UNITS["s"], "
 
 
 class Clock(eqx.Module):
-    """How ticks read as times: plain numbers (`unit=""`), or NumPy datetimes of a unit, measured in days."""
+    """How ticks read as times: plain numbers (`unit=""`), or NumPy datetimes of a unit, measured in days.
+
+    `zoned`: they were given with time zones, and are in UTC.
+    """
 
     unit: str = eqx.field(static=True)
+    zoned: bool = eqx.field(static=True, default=False)
 
     @property
     def dated(self) -> bool:
@@ -63,17 +67,17 @@ def read_times(t: Any, name: str = "t") -> tuple[np.ndarray, Clock]:
     """Times in any form as ticks and the clock that reads them."""
     if np.ma.is_masked(t):
         raise DataError(f"{name} has masked rows; drop the rows that have no time")
-    array = _array(t, name)
+    array, zoned = _array(t, name), False
+    if array.size == 0:
+        raise DataError(f"{name}: there is no row; give at least one")
+    if array.dtype.kind in "US" or (array.dtype.kind == "O" and all(isinstance(v, str) for v in array.tolist())):
+        array = _parse(array.astype(str), name)
     if array.dtype.kind == "O":
-        array = array.astype(str) if all(isinstance(v, str) for v in array.tolist()) else _objects(array, name)
-    if array.dtype.kind in "US":
-        array = _parse(array, name)
+        array, zoned = _objects(array, name)
     if array.dtype.kind == "M":
-        return _dated(array, name)
+        return _dated(array, name, zoned)
     if array.dtype.kind not in "iuf":
         raise DataError(f"{name} holds {array.dtype}, which is no time: give numbers or dates")
-    if array.size == 0:
-        raise DataError(f"{name}: the series is empty; give at least one row")
     if array.dtype.kind == "f":
         array = array.astype(np.float64)
         _refuse(~np.isfinite(array), array, name, "is not a finite time; drop these rows or mend the times")
@@ -140,43 +144,50 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def _objects(array: np.ndarray, name: str) -> np.ndarray:
-    """Python dates (in UTC where they carry a zone) as NumPy datetimes; other objects as numbers."""
+def _objects(array: np.ndarray, name: str) -> tuple[np.ndarray, bool]:
+    """Python dates as NumPy datetimes, in UTC where they carry a zone, and whether they do; others as numbers."""
     values = array.tolist()
-    if all(isinstance(v, np.datetime64) for v in values):
-        return np.array(values, dtype="datetime64")
-    bad = np.array([not isinstance(v, datetime.date) or v != v for v in values])  # NaT is no date, nor itself
+    dates = np.array([isinstance(v, datetime.date | np.datetime64) and v == v for v in values])  # NaT is not itself
+    numbers = np.array([v is not None and _is_number(v) for v in values]) & ~dates
+    if numbers.all():
+        return read_numbers(array, name), False
     text = np.array([isinstance(v, str) for v in values])
-    if text.any():
-        odd = text if text.sum() <= len(text) / 2 else ~text
-        _refuse(odd, array, name, "is of another kind than other rows; give one kind of time, and none without one")
-    if bad.all():
-        _refuse(
-            np.array([not _is_number(v) or v is None for v in values]),
-            array,
-            name,
-            "is no time; give a number or a date",
-        )
-        return read_numbers(array, name)
-    _refuse(bad, array, name, "is not a date, though other rows are; give one kind of time")
-    zoned = [isinstance(v, datetime.datetime) and v.tzinfo is not None for v in values]
+    odd = ~max((dates, numbers, text), key=np.sum)
+    _refuse(odd, array, name, "is no time like the others; give dates or numbers, one kind, and drop rows without one")
+    zoned = [getattr(v, "tzinfo", None) is not None for v in values]
     if any(zoned) and not all(zoned):
         raise DataError(
             f"{name} row {zoned.index(False)} has no time zone, though other rows have one; give all or none"
         )
-    if any(zoned):
+    if all(hasattr(v, "to_datetime64") for v in values):  # pandas' own, to the nanosecond and in UTC
+        return np.array([v.to_datetime64() for v in values]), zoned[0]
+    if zoned[0]:
         values = [v.astimezone(datetime.UTC).replace(tzinfo=None) for v in values]
-    return np.array(values, dtype="datetime64[us]")
+    if any(isinstance(v, datetime.datetime) for v in values):
+        return np.array(values, dtype="datetime64[us]"), zoned[0]
+    return np.array(values, dtype="datetime64"), False
+
+
+DATE = re.compile(r"\d{4}-\d\d(-\d\d([T ]\d\d(:\d\d(:\d\d([.]\d+)?)?)?)?)?")
+ZONED = re.compile(r"(.*\d\d:\d\d.*)(Z|[+-]\d\d:?\d\d)")
 
 
 def _parse(array: np.ndarray, name: str) -> np.ndarray:
-    bad = np.array([not _is_date(text) for text in array.tolist()])
-    remedy = "is neither a number nor a date; write dates as 2024-01-31 or 2024-01-31T12:00, in one time zone"
-    _refuse(bad, array, name, remedy)
-    return np.array(array, dtype="datetime64")
-
-
-DATE = re.compile(r"-?\d{4}-\d\d(-\d\d([T ]\d\d(:\d\d(:\d\d([.]\d+)?)?)?)?)?")
+    """Text as NumPy datetimes, or as Python ones where it carries a zone."""
+    texts = array.tolist()
+    if all(ZONED.fullmatch(text) for text in texts):
+        try:
+            return np.array([datetime.datetime.fromisoformat(text) for text in texts], dtype=object)
+        except ValueError:
+            pass  # the rows are named below
+    remedy = (
+        "is neither a number nor a date; write dates as 2024-01-31 or 2024-01-31T12:00, all rows with a zone or none"
+    )
+    _refuse(np.array([not _is_date(text) for text in texts]), array, name, remedy)
+    found = np.array(texts, dtype="datetime64")
+    days = np.array([text[:10] for text in texts], dtype="datetime64[D]")
+    _refuse(found.astype("datetime64[D]") != days, array, name, "is beyond what its unit can count; write fewer digits")
+    return found
 
 
 def _is_date(text: str) -> bool:
@@ -199,12 +210,12 @@ def cast(array: np.ndarray, dtype: Any, name: str) -> np.ndarray:
     return found
 
 
-def _dated(array: np.ndarray, name: str) -> tuple[np.ndarray, Clock]:
+def _dated(array: np.ndarray, name: str, zoned: bool) -> tuple[np.ndarray, Clock]:
     unit = np.datetime_data(array.dtype)[0]
     target = "D" if unit in ("Y", "M", "W", "generic") else "ns" if unit in ("ps", "fs", "as") else unit
     array = array.astype(f"datetime64[{target}]") if unit in ("ps", "fs", "as") else cast(array, f"M8[{target}]", name)
     _refuse(np.isnat(array), array, name, "is no time (NaT); drop these rows or mend the times")
-    return np.ascontiguousarray(array).view(np.int64), Clock(target)
+    return np.ascontiguousarray(array).view(np.int64), Clock(target, zoned)
 
 
 def same_length(array: np.ndarray, name: str, rows: int) -> None:

@@ -79,7 +79,8 @@ class Series(eqx.Module):
     """Values at times: numbers or dates, in any order, ties allowed; NaN is a missing value.
 
     **Arguments:** `t`, times: numbers, NumPy datetimes, Python dates; `y`, one value a time;
-    `exposure`, optional, one positive number a time. All answers come back in the order given here.
+    `exposure`, optional, one positive number a time. All answers come back in the order given here. Times with a zone
+    are kept in UTC, and new times without one are taken as UTC.
 
     >>> import chronogp as cgp
     >>> cgp.Series(["2024-01-08", "2024-01-01"], [3.0, float("nan")])
@@ -102,7 +103,7 @@ class Series(eqx.Module):
 
     @property
     def times(self) -> np.ndarray:
-        """The times, as given: one a row."""
+        """The times, one a row: numbers as given, dates as `datetime64`."""
         return self.clock.times(self.ticks)
 
     def padded(self) -> Padded:
@@ -139,6 +140,8 @@ def merge(series: Series, times: Any) -> tuple[np.ndarray, Grid, np.ndarray, np.
             f"times are {kinds[clock.dated]}, but the series' own times are {kinds[series.clock.dated]}: "
             "give the same kind"
         )
+    if clock.zoned and not series.clock.zoned:
+        raise DataError("times have time zones, but the series' own times have none; give the same kind")
     given = clock.times(ticks)
     ticks, own, clock = _common(ticks, series, clock)
     grid, instant = place(np.concatenate([own, ticks]), clock)

@@ -11,8 +11,8 @@ which miss the long tail of small alpha.
 `docs/kernels.md` prints the table of errors that `tests/test_approximate.py` produces.
 """
 
-import functools
 import math
+from functools import cache, partial
 from typing import NamedTuple
 
 import equinox as eqx
@@ -37,7 +37,7 @@ class Process(NamedTuple):
     start: Float[np.ndarray, "d d"]
 
 
-@functools.cache
+@cache
 def unit_rbf(order: int) -> Process:
     """The RBF's SDE: the stable half of the Taylor polynomial's roots, in states of unit variance."""
     taylor = np.zeros(2 * order + 1)
@@ -59,10 +59,7 @@ class RBF(Kernel):
     stationary = True
     variance: Parameter = parameter(1.0)
     lengthscale: Parameter = parameter(1.0, duration=True)
-    order: int = eqx.field(default=6, static=True)
-
-    def __check_init__(self) -> None:
-        object.__setattr__(self, "order", whole("RBF", "order", self.order, 1, HIGHEST))
+    order: int = eqx.field(default=6, static=True, converter=partial(whole, "RBF", "order", low=1, high=HIGHEST))
 
     def start(self) -> Float[Array, "d d"]:
         return self.variance * jnp.asarray(unit_rbf(self.order).start)
@@ -86,10 +83,9 @@ class RationalQuadratic(Kernel):
     variance: Parameter = parameter(1.0)
     lengthscale: Parameter = parameter(1.0, duration=True)
     alpha: Parameter = parameter(1.0)
-    order: int = eqx.field(default=6, static=True)
-
-    def __check_init__(self) -> None:
-        object.__setattr__(self, "order", whole("RationalQuadratic", "order", self.order, 1, HIGHEST))
+    order: int = eqx.field(
+        default=6, static=True, converter=partial(whole, "RationalQuadratic", "order", low=1, high=HIGHEST)
+    )
 
     def mixture(self) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
         """Weights and relative precisions s of the RBFs: equidistant nodes in log s over the bulk of the Gamma density.

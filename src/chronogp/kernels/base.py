@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 from ..errors import ModelError
 from ..params import Parametrised
 from ..precision import in_float64
+from ..reading import read_numbers
 from ..typing import Tracer
 
 
@@ -59,7 +60,8 @@ class Kernel(Parametrised):
                 f"the covariance of {self.label} depends on the time since its start: give covariance(tau, since=...)"
             )
         if not isinstance(tau, Tracer):
-            self.check_steps(np.abs(np.append(np.ravel(np.asarray(tau, np.float64)), 0.0 if since is None else since)))
+            tau = read_numbers(np.ravel(tau), "tau").reshape(np.shape(tau))
+            self.check_steps(np.abs(np.append(tau, 0.0 if since is None else since)))
         before, noise = self.transition(jnp.asarray(0.0 if since is None else since, dtype=jnp.float64))
         state = before @ self.start() @ before.T + noise
 

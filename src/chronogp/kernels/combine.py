@@ -21,9 +21,12 @@ from .base import Kernel
 
 
 class Sum(Kernel):
-    """k(tau) = k1(tau) + k2(tau) + ...: written `k1 + k2`."""
+    """k(tau) = k1(tau) + k2(tau) + ...: written `k1 + k2`; `kernel[0]` is its first term."""
 
     terms: tuple[Kernel, ...] = eqx.field(metadata={"numbered": True})
+
+    def __getitem__(self, k: int) -> Kernel:
+        return self.terms[k]
 
     @property
     def label(self) -> str:
@@ -52,7 +55,7 @@ class Sum(Kernel):
 
 
 class Product(Kernel):
-    """k(tau) = k1(tau) k2(tau) ..., of stationary kernels: written `k1 * k2`."""
+    """k(tau) = k1(tau) k2(tau) ..., of stationary kernels: written `k1 * k2`; `kernel[0]` is its first factor."""
 
     stationary = True
     factors: tuple[Kernel, ...] = eqx.field(metadata={"numbered": True})
@@ -64,6 +67,9 @@ class Product(Kernel):
                     f"{factor.label} starts at a given time and cannot be multiplied: products are of stationary "
                     "kernels; add it to the product instead"
                 )
+
+    def __getitem__(self, k: int) -> Kernel:
+        return self.factors[k]
 
     @property
     def label(self) -> str:

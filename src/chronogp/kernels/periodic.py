@@ -1,6 +1,7 @@
 """Cycles: exact ones (Cosine, Periodic) and one that loses its phase (SHO)."""
 
 import math
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -48,10 +49,7 @@ class Periodic(Kernel):
     stationary = True
     lengthscale: Parameter = parameter()
     period: Parameter = parameter(learn=False, duration=True)
-    order: int = eqx.field(default=6, static=True)
-
-    def __check_init__(self) -> None:
-        object.__setattr__(self, "order", whole("Periodic", "order", self.order, 1, 40))
+    order: int = eqx.field(default=6, static=True, converter=partial(whole, "Periodic", "order", low=1, high=40))
 
     def weights(self) -> Float[Array, " order+1"]:
         """The variance of each harmonic, the constant first."""

@@ -1,6 +1,7 @@
 """Levels and trends. The last three start at the series' first time, with a covariance of their own."""
 
 import math
+from functools import partial
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -87,11 +88,8 @@ class Polynomial(Kernel):
     """A polynomial in the time t since the first: f = sum of b_k t^k, k = 0 ... degree, each b_k ~ N(0, variance)."""
 
     stationary = False
-    degree: int = eqx.field(static=True)
+    degree: int = eqx.field(static=True, converter=partial(whole, "Polynomial", "degree", low=0, high=8))
     variance: Parameter = parameter(1.0)
-
-    def __check_init__(self) -> None:
-        object.__setattr__(self, "degree", whole("Polynomial", "degree", self.degree, 0, 8))
 
     def start(self) -> Float[Array, "d d"]:
         return self.variance * jnp.eye(self.degree + 1)
