@@ -40,9 +40,14 @@ def main() -> None:
     axes.fill_between(grid, rate(low), rate(high), color=BAND, alpha=0.6, lw=0, label="90 % band of the rate")
     axes.plot(grid, rate(prediction.mean), color=MEAN, lw=2, label="rate a year")
     axes.plot(
-        dates.astype("datetime64[D]").astype(float) / 365.25 + 1970, np.full(len(dates), -0.18), "|", color=INK, ms=6
+        dates.astype("datetime64[D]").astype(float) / 365.25 + 1970,
+        np.full(len(dates), -0.18),
+        "|",
+        color=INK,
+        ms=6,
+        label="their dates",
     )
-    axes.set(xlim=(1851, 1963), ylim=(-0.4, None), ylabel="a year", title="Explosions in British coal mines")
+    axes.set(xlim=(1851, 1963), ylim=(-0.4, None), ylabel="explosions a year", title="Explosions in British coal mines")
     axes.legend(frameon=False, loc="upper right")
     axes.spines[["top", "right"]].set_visible(False)
     out = Path("demo") / "coal.png"
