@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool
 
 from .errors import ConvergenceWarning, DataError
 from .inference import check, evidence, infer
@@ -47,32 +47,26 @@ def fit(model: Model, data: Series, *, max_steps: int = 200, engine: Any = "auto
     line = Line(model)
     if np.isnan(data.y).all():
         raise DataError("fit: no row of the series has a value, so there is nothing to learn from; use infer")
-    start = infer(model, data, engine=engine)  # refuses a model that is out of reach of the data
     if not line.knobs:
-        return start
+        return infer(model, data, engine=engine)
     search = Search(line, data, engine, max_steps)
-    ends = search.ends()
-    steps_taken = search.climb(ends)
+    search.climb()
     posterior = infer(line.place(search.best), data, engine=engine)
-    said = posterior.warnings
-    status = posterior.status
-    stuck = line.paths(np.min(np.abs(search.best - ends), axis=0) < NEAR)
-    converged = search.flat(ends) or (steps_taken < max_steps and search.settled)
+    status, said = posterior.status, []
+    stuck, converged = line.paths(search.at_end(search.best)), search.settled or search.flat()
     if stuck:
-        message = (
-            f"learning took {', '.join(stuck)} to an end of its range, where the data tell it from nothing, or from "
-            "infinity, no more; leave out the part that it belongs to, or keep it with fixed(...)"
-        )
         status = status.replace("converged", "converged, at a bound")
-        said = (*said, message)
-        warnings.warn(message, ConvergenceWarning, stacklevel=3)
-    if not converged:
-        message = (
-            f"learning stopped after {len(search.trace)} evaluations, before the evidence was flat (its steepest slope "
-            f"is {search.slope:.1e} a datum); give a larger max_steps, or a start nearer the truth"
+        said.append(
+            f"learning took {', '.join(stuck)} to an end of its range, where the data can no longer tell it from "
+            "nothing or from infinity; leave out the part that it belongs to, or keep it with fixed(...)"
         )
+    if not converged:
         status = status.replace("converged", "not converged")
-        said = (*said, message)
+        said.append(
+            f"learning stopped after {len(search.trace)} evaluations, before the evidence was flat (its steepest slope "
+            f"is {np.abs(search.slopes).max():.1e} a datum); give a larger max_steps, or a start nearer the truth"
+        )
+    for message in said:
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
     return dataclasses.replace(
         posterior,
@@ -80,70 +74,68 @@ def fit(model: Model, data: Series, *, max_steps: int = 200, engine: Any = "auto
         steps=len(search.trace),
         converged=converged,
         status=status,
-        warnings=said,
+        warnings=(*posterior.warnings, *said),
     )
 
 
 class Search:
-    """The loss that an optimiser walks down, minus the evidence a datum, and the best point that it has seen."""
+    """A climb to the top of the evidence: L-BFGS-B on the host, and the best point that it has seen."""
 
     def __init__(self, line: Line, data: Series, engine: Any, max_steps: int):
         self.line, self.max_steps = line, max_steps
         self.scale = max(int(np.sum(~np.isnan(data.y))), 1)
-        self.span = float(np.sum(data.grid.durations()))
         self.value_and_slopes = jax.value_and_grad(lambda model: evidence(model, data, engine=engine))
         self.best, self.slopes = line.start, np.full(line.start.shape, np.inf)
         self.trace: list[float] = []
         self.settled = False
+        self.low, self.high = line.start - REACH, line.start + REACH
+        span = float(np.sum(data.grid.durations()))
+        if span > 0:  # a lengthscale of a thousand spans is as good as infinite
+            longest = np.maximum(np.log(SPANS * span), line.start + np.log(2.0))
+            self.high = np.where(line.durations(), longest, self.high)
 
-    @property
-    def slope(self) -> float:
-        return float(np.abs(self.slopes).max())
-
-    def ends(self) -> Float[np.ndarray, "2 knobs"]:
-        """The ends of every hyperparameter's range: a lengthscale of a thousand spans is as good as infinite."""
-        low, high = self.line.start - REACH, self.line.start + REACH
-        if self.span > 0:
-            far = np.repeat([knob.duration for knob in self.line.knobs], [np.size(k.value) for k in self.line.knobs])
-            high = np.where(far, np.maximum(np.log(SPANS * self.span), self.line.start + np.log(2.0)), high)
-        return np.stack([low, high])
-
-    def climb(self, ends: Float[np.ndarray, "2 knobs"]) -> int:
-        """L-BFGS-B in boxes around the best point so far: a first step from a poor start cannot leap to an end."""
+    def climb(self) -> None:
+        """In boxes around the best point so far, so that a first step from a poor start cannot leap to an end."""
         from scipy.optimize import minimize
 
-        while len(self.trace) < self.max_steps:
+        options = {"maxfun": self.max_steps, "maxiter": self.max_steps, "ftol": 1e-13, "gtol": FLAT / 100}
+        while True:
             centre = self.best
-            low, high = np.clip(centre - BOX, *ends), np.clip(centre + BOX, *ends)
-            options = {"maxfun": self.max_steps, "maxiter": self.max_steps, "ftol": 1e-13, "gtol": FLAT / 100}
+            low, high = np.maximum(centre - BOX, self.low), np.minimum(centre + BOX, self.high)
+            bounds = np.stack([low, high], axis=1)
             try:
-                end = minimize(
-                    self.loss, centre, jac=True, method="L-BFGS-B", bounds=np.stack([low, high], 1), options=options
-                )
-            except StopIteration:
-                break
+                end = minimize(self.loss, centre, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+            except OutOfStepsError:
+                self.settled = False
+                return
             self.settled = end.status == 0
-            edge = np.minimum(np.abs(self.best - low), np.abs(self.best - high)) < NEAR
-            at_end = np.min(np.abs(self.best - ends), axis=0) < NEAR
-            if np.array_equal(self.best, centre) or not np.any(edge & ~at_end):
-                break
-        return len(self.trace)
+            at_wall = np.minimum(self.best - low, high - self.best) < NEAR
+            if np.array_equal(self.best, centre) or not np.any(at_wall & ~self.at_end(self.best)):
+                return
 
-    def flat(self, ends: Float[np.ndarray, "2 knobs"]) -> bool:
+    def at_end(self, point: np.ndarray) -> Bool[np.ndarray, " knobs"]:
+        return np.minimum(point - self.low, self.high - point) < NEAR
+
+    def flat(self) -> bool:
         """Whether the evidence can rise no more: no slope but one that leads beyond an end."""
-        beyond = (self.slopes < 0) & (self.best - ends[0] < NEAR) | (self.slopes > 0) & (ends[1] - self.best < NEAR)
+        beyond = np.where(self.slopes < 0, self.best - self.low, self.high - self.best) < NEAR
         return bool(np.all(beyond | (np.abs(self.slopes) <= FLAT)))
 
     def loss(self, point: np.ndarray) -> tuple[float, np.ndarray]:
-        """The loss and its gradient; where the evidence is no number, a wall that a line search turns back from."""
+        """Minus the evidence a datum, and its gradient; a wall, to turn back from, where the evidence is no number."""
         if len(self.trace) >= self.max_steps:
-            raise StopIteration
+            raise OutOfStepsError
         value, slopes = self.value_and_slopes(self.line.place(point))
         value, gradient = float(value), self.line.gradient(point, slopes) / self.scale
         if not np.isfinite(value) or not np.all(np.isfinite(gradient)):
+            worst = min(filter(np.isfinite, self.trace), default=0.0)
             self.trace.append(-np.inf)
-            return 1e3 - min(filter(np.isfinite, self.trace), default=0.0) / self.scale, np.zeros_like(point)
+            return 1e3 - worst / self.scale, np.zeros_like(point)
         if value >= max(self.trace, default=-np.inf):
             self.best, self.slopes = point.copy(), gradient
         self.trace.append(value)
         return -value / self.scale, -gradient
+
+
+class OutOfStepsError(Exception):
+    """Out of a running optimiser: it has had its evaluations."""

@@ -272,8 +272,15 @@ class Line:
 
     def paths(self, marked: np.ndarray) -> list[str]:
         """The hyperparameters of the marked coordinates, by path."""
-        owners = np.repeat([knob.path for knob in self.knobs], [np.size(knob.value) for knob in self.knobs])
+        owners = self._repeated([knob.path for knob in self.knobs])
         return list(dict.fromkeys(owners[marked].tolist()))
+
+    def durations(self) -> np.ndarray:
+        """For each coordinate, whether it is a length of time."""
+        return self._repeated([knob.duration for knob in self.knobs])
+
+    def _repeated(self, facts: list) -> np.ndarray:
+        return np.repeat(facts, [np.size(knob.value) for knob in self.knobs])
 
     def _values(self, point: np.ndarray) -> list[np.ndarray]:
         sizes = [np.size(knob.value) for knob in self.knobs]
