@@ -62,14 +62,7 @@ class Kernel(Parametrised):
         if not isinstance(tau, Tracer):
             tau = read_numbers(np.ravel(tau), "tau").reshape(np.shape(tau))
             self.check_steps(np.abs(np.append(tau, 0.0 if since is None else since)))
-        before, noise = self.transition(jnp.asarray(0.0 if since is None else since, dtype=jnp.float64))
-        state = before @ self.start() @ before.T + noise
-
-        def one(lag: Array) -> Array:
-            return self.readout() @ self.transition(lag)[0] @ state @ self.readout()
-
-        lags = jnp.abs(jnp.asarray(tau, dtype=jnp.float64))
-        found = jax.vmap(one)(lags.ravel()).reshape(lags.shape)
+        found = covariance_at(self, jnp.abs(jnp.asarray(tau, jnp.float64)), 0.0 if since is None else since)
         return found if isinstance(found, Tracer) else np.asarray(found)
 
     def __add__(self, other: Any) -> "Kernel":
@@ -91,3 +84,12 @@ class Kernel(Parametrised):
         from .combine import multiply
 
         return multiply(self, other)
+
+
+@jax.jit
+def covariance_at(kernel: Kernel, lags: Float[Array, "..."], since: Float[Array, ""]) -> Float[Array, "..."]:
+    """cov(f(since), f(since + lag)) by the steps that inference takes too."""
+    before, noise = kernel.transition(jnp.asarray(since, jnp.float64))
+    state = before @ kernel.start() @ before.T + noise
+    covariances = jax.vmap(lambda lag: kernel.readout() @ kernel.transition(lag)[0] @ state @ kernel.readout())
+    return covariances(lags.ravel()).reshape(lags.shape)
