@@ -148,6 +148,8 @@ def test_what_a_series_says_of_itself():
         ([0, np.nan, np.nan, np.nan, np.nan], [1, 2, 3, 4, 5], "row 3 ('nan') and 1 more"),
         ([0, 1], [1, np.inf], "y row 1 ('inf') is infinite"),
         ([[0, 1]], [1, 2], "t has shape (1, 2)"),
+        (iter([0, 1]), [1, 2], "t is a list_iterator; give a list or an array"),
+        ({0, 1}, [1, 2], "t is a set; give a list or an array"),
         (["2024-01-01", "2024-13-01"], [1, 2], "t row 1 ('2024-13-01') is neither a number nor a date"),
         (["2024-01-01", "NaT"], [1, 2], "t row 1 ('NaT') is neither a number nor a date"),
         ([datetime.date(2024, 1, 1), "x"], [1, 2], "t row 1 ('x') is no time like the others"),

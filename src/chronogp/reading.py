@@ -2,7 +2,7 @@
 
 import datetime
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, KeysView, Mapping, Sequence, Set, ValuesView
 from typing import Any
 
 import equinox as eqx
@@ -107,7 +107,7 @@ def read_numbers(values: Any, name: str) -> Float[np.ndarray, " rows"]:
 def read_exposure(values: Any, rows: int) -> Float[np.ndarray, " rows"]:
     """Exposures: one positive number a row; a single number serves all rows."""
     array = read_numbers(values, "exposure")
-    if np.shape(array) == (1,) and not hasattr(values, "__len__"):
+    if not hasattr(values, "__len__") or getattr(values, "ndim", 1) == 0:
         array = np.broadcast_to(array, rows)  # one number for all
     same_length(array, "exposure", rows)
     _refuse(~(array > 0), array, "exposure", "is not positive; give the size of what was observed in that row")
@@ -115,6 +115,8 @@ def read_exposure(values: Any, rows: int) -> Float[np.ndarray, " rows"]:
 
 
 def _array(values: Any, name: str) -> np.ndarray:
+    if isinstance(values, Iterator | Set | Mapping | KeysView | ValuesView):
+        raise DataError(f"{name} is a {type(values).__name__}; give a list or an array, one entry a row")
     try:
         array = np.asarray(values)
     except ValueError:
