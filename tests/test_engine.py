@@ -99,7 +99,15 @@ def test_the_careful_pass_is_the_same_function(kernels):
     assert gradient_error(flat(careful.sites), flat(plain.sites)) < LANES
 
 
-@pytest.mark.parametrize(("kernels", "kind"), [*[(ONE, kind) for kind in KINDS], (TWO, KINDS[1])])
+@pytest.mark.parametrize(
+    ("kernels", "kind"),
+    [
+        pytest.param(ONE, KINDS[0], id="p=1, one step for all", marks=pytest.mark.slow),
+        pytest.param(ONE, KINDS[1], id="p=1, a step for each", marks=pytest.mark.slow),
+        pytest.param(ONE, KINDS[2], id="p=1, steps by index"),
+        pytest.param(TWO, KINDS[1], id="p=2, a step for each"),
+    ],
+)
 def test_gradients_are_those_of_the_plain_scan(kernels, kind):
     chain, sites, centre = problem(kernels, 200, kind)
     at = {"linear": sites.linear, "quadratic": sites.quadratic, "centre": centre}
