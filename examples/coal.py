@@ -18,6 +18,11 @@ import matplotlib.pyplot as plt
 INK, BAND, MEAN = "#33415c", "#9db4d6", "#0b3c8c"
 
 
+def rate(z: np.ndarray) -> np.ndarray:
+    """Anscombe's transform, undone."""
+    return np.maximum(np.maximum(z / 2, 0) ** 2 - 1 / 8, 0)
+
+
 def main() -> None:
     dates = cgp.datasets.load("coal")["date"]
     years = np.arange(1851, 1962)  # the record ends in March 1962
@@ -33,7 +38,6 @@ def main() -> None:
     grid = np.linspace(1851, 1963, 500)
     prediction = posterior.predict(grid)
     low, high = prediction.mean - 1.645 * prediction.sd, prediction.mean + 1.645 * prediction.sd
-    rate = lambda z: np.maximum(np.maximum(z / 2, 0) ** 2 - 1 / 8, 0)  # noqa: E731
 
     figure, axes = plt.subplots(figsize=(9, 4), layout="constrained")
     axes.bar(years + 0.5, counts, width=0.8, color="#d5d9e0", label="explosions that killed ten or more")

@@ -20,7 +20,10 @@ def series():
 def test_the_top_is_that_of_the_dense_evidence(series):
     def loss(x):
         variance, lengthscale, sd = np.exp(x)
-        gram = lambda s, t: matern(3, variance, lengthscale)(s[:, None], t[None, :])  # noqa: E731
+
+        def gram(s, t):
+            return matern(3, variance, lengthscale)(s[:, None], t[None, :])
+
         return -dense.regression(gram, series.times, series.y, sd, series.times[:1]).log_z
 
     truth = optimize.minimize(loss, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-10})

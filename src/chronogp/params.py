@@ -11,6 +11,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -232,18 +233,23 @@ def _knobs(node: Any, path: str, where: Callable[[Any], Any]) -> Iterator[Knob]:
             yield from _knobs(part, _join(path, str(i)), lambda tree, i=i: where(tree)[i])
     elif isinstance(node, eqx.Module):
         for field in dataclasses.fields(node):
-            value = getattr(node, field.name)
-            here = lambda tree, name=field.name: getattr(where(tree), name)  # noqa: E731
-            if "domain" in field.metadata:
-                if value is not None:
-                    notes = dict.fromkeys(mark for name, mark in node.notes if name == field.name)  # type: ignore[attr-defined]
-                    learn = "learned" in notes or (field.metadata["learn"] and "fixed" not in notes)
-                    metadata = field.metadata
-                    there = _join(path, field.name)
-                    yield Knob(there, value, metadata["domain"], learn, metadata["duration"], "dated" in notes, here)
-            elif field.name != "notes":
+            value, here = getattr(node, field.name), partial(_attribute, where, field.name)
+            if "domain" in field.metadata and value is not None:
+                yield _knob(node, field, _join(path, field.name), here)
+            elif "domain" not in field.metadata and field.name != "notes":
                 inner = path if field.metadata.get("numbered") else _join(path, field.name)
                 yield from _knobs(value, inner, here)
+
+
+def _attribute(where: Callable[[Any], Any], name: str, tree: Any) -> Any:
+    return getattr(where(tree), name)
+
+
+def _knob(owner: Any, field: dataclasses.Field, path: str, where: Callable[[Any], Any]) -> Knob:
+    marks = [mark for name, mark in owner.notes if name == field.name]
+    facts = field.metadata
+    learn = "learned" in marks or (facts["learn"] and "fixed" not in marks)
+    return Knob(path, getattr(owner, field.name), facts["domain"], learn, facts["duration"], "dated" in marks, where)
 
 
 def _join(path: str, name: str) -> str:
@@ -260,8 +266,6 @@ class Line:
 
     def place(self, point: np.ndarray) -> Any:
         """The model whose learned hyperparameters stand at `point`."""
-        if not self.knobs:
-            return self.model
         values = [float(v) if v.ndim == 0 else v for v in self._values(point)]
         return eqx.tree_at(lambda tree: [knob.where(tree) for knob in self.knobs], self.model, values)
 

@@ -99,7 +99,7 @@ def at_instants(
     """
     own = sites.measured_from(centre)
     weight = lax.stop_gradient(jnp.abs(jnp.diagonal(sites.quadratic, axis1=1, axis2=2)))
-    total = lambda x: jax.ops.segment_sum(x, instant, length)  # noqa: E731
+    total = partial(jax.ops.segment_sum, segment_ids=instant, num_segments=length)
     shared = lax.stop_gradient(total(weight * centre) / jnp.where(total(weight) > 0, total(weight), 1.0))
     shift = shared[instant] - centre
     constant = jnp.sum(own.linear * shift) + jnp.einsum("ni,nij,nj->", shift, sites.quadratic, shift)
